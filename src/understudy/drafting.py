@@ -1,0 +1,94 @@
+"""The draft of a schema, for a person to complete.
+
+A draft takes the names of the columns and guesses their types, and that is all it takes: size,
+bounds and levels are left blank, because they are public declarations. Were they read off the
+table, its extremes and rare levels would be published with every release.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.errors import BadInput
+from understudy.schema import BLANK, Type, toml_key, toml_text
+from understudy.tables import check_header, numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_HEAD = """\
+# Draft of a schema for {source}.
+#
+# A schema is public. Whatever says "{blank}" must come from public knowledge (the questionnaire,
+# the law, an earlier publication), never from looking at this table: a largest value or a rare
+# level that was read off the data would be published with every release.
+#
+# role     confidential   synthesised
+#          public         copied as it is, with the number of its rows
+#          ignore         left out; needs no other line
+# type     continuous | count | integer   have bounds = [lower, upper]
+#          categorical | binary           have levels = ["...", "..."]
+#          The types below are guesses; codes that look like numbers may be categorical.
+# outside  "refuse" (the default) stops at a number outside the bounds;
+#          "clamp" moves it to the nearest bound
+# missing  "refuse" (the only choice so far)
+
+[table]
+# About how many records; needed where the number of records is itself confidential.
+# Remove the line if you do not want to declare it.
+size = "{blank}"
+"""
+
+_NUMERIC = """
+[columns.{key}]
+role = "confidential"
+type = "{type}"
+bounds = "{blank}"
+# outside = "clamp"
+"""
+
+_LEVELLED = """
+[columns.{key}]
+role = "confidential"
+type = "{type}"
+levels = "{blank}"
+"""
+
+
+def draft(frame: pd.DataFrame, *, source: str) -> str:
+    """Return the TOML text of a schema for the table, with blanks for a person to fill in.
+
+    Tables whose columns have the same names and guessed types get the same draft.
+    """
+    check_header(frame, name=source)
+    for position, name in enumerate(frame.columns, start=1):
+        if re.fullmatch(r"[-+.,\s]*\d[-+.,\d\s]*", name):
+            # The draft would publish the first record of a file without a header.
+            raise BadInput(
+                f"column {position} of {source} has a number for a name; the first line must be a "
+                "header with the names of the columns, none of them a number."
+            )
+    sections = [_HEAD.format(source=toml_text(source), blank=BLANK)]
+    for name in frame.columns:
+        guess = _guess(frame[name])
+        template = _LEVELLED if guess in (Type.CATEGORICAL, Type.BINARY) else _NUMERIC
+        sections.append(template.format(key=toml_key(name), type=guess, blank=BLANK))
+    return "".join(sections)
+
+
+def _guess(series: pd.Series[Any]) -> Type:
+    """Guess a type from how the column is stored and whether it holds numbers, nothing else."""
+    import pandas as pd
+
+    if series.dtype.kind == "b":
+        return Type.BINARY
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return Type.CATEGORICAL
+    values, missing = numbers(series)
+    present = values[~missing]
+    if not present.size or not np.isfinite(present).all():
+        return Type.CATEGORICAL
+    return Type.INTEGER if np.array_equal(present, np.rint(present)) else Type.CONTINUOUS
