@@ -1,0 +1,83 @@
+"""What must be true for a guarantee to hold, as sentences for the person who relies on it.
+
+The sentences follow from the mechanism and from what was asked for, never from the table: they are
+published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from understudy.guarantee import SEEDED, Kind
+from understudy.mechanisms import Mechanism, PerturbedHistogram
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What was asked for, as far as the assumptions depend on it."""
+
+    mechanism: Mechanism | PerturbedHistogram
+    draws: int
+    copied_predictors: bool
+    """Public columns of the table are copied into the release."""
+    true_size: bool
+    """The release has as many rows as the table has records."""
+    poor_mixing_accepted: bool
+    seeded: bool
+
+
+def assumptions(asked: Circumstances) -> tuple[str, ...]:
+    """Return the sentences, the most particular first."""
+    return tuple(_sentences(asked))
+
+
+def _sentences(asked: Circumstances) -> Iterator[str]:
+    mechanism = asked.mechanism
+    bayesian = isinstance(mechanism, Mechanism)
+    if isinstance(mechanism, Mechanism) and mechanism.reason:
+        yield mechanism.reason
+    if bayesian:
+        yield from _sampling(asked)
+    if asked.copied_predictors:
+        yield (
+            "Public columns are copied from the table, so the table's public values and the number "
+            "of its records are known and membership is not protected: add-remove means here that "
+            "one record's confidential values are present or blank, replace-one that they change."
+        )
+    elif asked.true_size:
+        yield (
+            "The release has as many rows as the table has records, so the number of records is "
+            "public, as it is under replace-one."
+        )
+    if mechanism.kind is not Kind.NONE:
+        yield "Each protected person or unit has at most one record in the table."
+        yield (
+            "Size, bounds, levels, rows and every other setting were chosen without looking at "
+            "the confidential table."
+        )
+        if bayesian:
+            yield "The model and its prior were chosen without looking at the confidential table."
+        yield (
+            "Only the files under public/ are published; diagnostics and the report stay inside."
+        )
+        yield "Every other release about the same people adds its own ε to this one."
+    if asked.seeded:
+        yield SEEDED[0].upper() + SEEDED[1:]
+
+
+def _sampling(asked: Circumstances) -> Iterator[str]:
+    several = asked.draws > 1
+    drawn = f"the {asked.draws} draws are" if several else "the draw is"
+    alone = " and of each other" if several else ""
+    if asked.mechanism.kind is Kind.STRICT:
+        yield (
+            f"The Markov chain has converged, so that {drawn} independent of its starting point"
+            f"{alone}: a distance of γ in total variation from its target would add "
+            f"δ = γ(1 + e^ε) for each draw, and sums are computed in double precision."
+        )
+    if asked.poor_mixing_accepted:
+        yield (
+            "Poor mixing of the chains was accepted in advance (--accept-poor-mixing), so the "
+            "usual checks of convergence were not required."
+        )

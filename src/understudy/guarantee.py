@@ -1,0 +1,186 @@
+"""What a release promises: how much, to whom, and on which assumptions.
+
+One draw of θ from the equation of `score.py`, with weights and offsets that are functions of the
+record alone and a prior that does not depend on the table, is
+
+    2B-differentially private   when neighbouring tables differ by one record added or removed,
+    4B-differentially private   when they differ by one record replaced,
+
+for tables of any size. Adding record x multiplies the unnormalised density by exp(s_θ(x)) and the
+normalising constant by an average of the same factor; both lie in [exp(−B), exp(B)], so the ratio
+of the densities lies in [exp(−2B), exp(2B)]. Replacing a record is a removal and an addition.
+Neither constant can be improved.
+
+So ε means nothing without its neighbour relation, and a `Guarantee` always states it under both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from understudy.errors import BadInput
+
+
+class Adjacency(StrEnum):
+    """When two tables count as neighbours. Defined here once, for the whole library."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+    @classmethod
+    def parse(cls, text: str) -> Adjacency:
+        """Read an adjacency by its name; anything else is refused."""
+        try:
+            return cls(text)
+        except ValueError:
+            known = " or ".join(f"'{adjacency}'" for adjacency in cls)
+            raise BadInput(f"adjacency must be {known}, not {text!r}.") from None
+
+    @property
+    def steps(self) -> int:
+        """Additions and removals that lead from a table to its neighbour."""
+        return 1 if self is Adjacency.ADD_REMOVE else 2
+
+
+class Kind(StrEnum):
+    """How firmly a guarantee holds."""
+
+    STRICT = "strict"
+    ASYMPTOTIC = "asymptotic"
+    NONE = "none"
+
+
+class Weights(StrEnum):
+    """Where the record weights come from: it decides whether censoring is enough."""
+
+    NONE = "none"
+    RECORD_FUNCTION = "record-function"
+    SAME_DATA = "same-data"
+
+
+def check_epsilon(epsilon: object) -> float:
+    """Return ε as a float if it is a positive finite number, and refuse it otherwise."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
+        raise BadInput(f"epsilon must be a positive number, not {epsilon!r}.")
+    if not math.isfinite(epsilon) or epsilon <= 0:
+        raise BadInput(f"epsilon must be a positive finite number, not {epsilon!r}.")
+    return float(epsilon)
+
+
+def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
+    """Return the censoring bound B at which one draw costs ε under the given adjacency."""
+    return epsilon / (2 * adjacency.steps)
+
+
+def epsilon_of_bound(bound: float, *, draws: int) -> dict[Adjacency, float]:
+    """Return the pure ε of `draws` independent draws censored at B, under each adjacency."""
+    return {adjacency: draws * 2 * adjacency.steps * bound for adjacency in Adjacency}
+
+
+def _factor(epsilon: float) -> str:
+    """Return exp(ε) for people; beyond a million the exact number says no more than the power."""
+    return (
+        f"{math.exp(epsilon):,.3g}"
+        if epsilon < math.log(1e6)
+        else f"10^{epsilon / math.log(10):.0f}"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A release's promise, in the form in which it is published.
+
+    `epsilon` is None unless `kind` is strict: an asymptotic mechanism has no number that holds for
+    the table at hand. `asked` is the adjacency under which the user stated ε.
+    """
+
+    mechanism: str
+    kind: Kind
+    asked: Adjacency
+    epsilon: dict[Adjacency, float] | None
+    draws: int
+    weights: Weights
+    sampler: str
+    assumptions: tuple[str, ...]
+    seeded: bool
+    rows: int
+    stages: int = 1
+    charged: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is not None) != (self.kind is Kind.STRICT):
+            raise ValueError("a guarantee states epsilon exactly when it is strict")
+
+    @property
+    def delta(self) -> float | None:
+        """0 for a strict guarantee, which is pure; None where no number is claimed."""
+        return 0.0 if self.kind is Kind.STRICT else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contents of `guarantee.json`."""
+        stated = self.epsilon or {}
+        return {
+            "mechanism": self.mechanism,
+            "kind": str(self.kind),
+            "epsilon": {str(adjacency): stated.get(adjacency) for adjacency in Adjacency},
+            "asked_under": str(self.asked),
+            "delta": self.delta,
+            "draws": self.draws,
+            "stages": self.stages,
+            "weights": str(self.weights),
+            "sampler": self.sampler,
+            "assumptions": list(self.assumptions),
+            "seeded": self.seeded,
+            "charged": self.charged,
+            "rows": self.rows,
+        }
+
+    @property
+    def headline(self) -> str:
+        """The promise in one or two sentences."""
+        if self.epsilon is None:
+            return _UNSTATED[self.kind].format(mechanism=self.mechanism)
+        added = self.epsilon[Adjacency.ADD_REMOVE]
+        replaced = self.epsilon[Adjacency.REPLACE_ONE]
+        return (
+            f"Strict differential privacy with ε = {added:g} when one record is added or removed, "
+            f"and ε = {replaced:g} when one record is replaced. Whatever is concluded from this "
+            f"release, one record can have changed its probability by a factor of at most "
+            f"{_factor(added)} by taking part, or {_factor(replaced)} by having other values."
+        )
+
+    def __str__(self) -> str:
+        """The contents of `guarantee.txt`: the promise in plain words."""
+        lines = [self.headline, ""]
+        if self.seeded:
+            lines += ["NOT FOR RELEASE: " + SEEDED, ""]
+        lines += [
+            f"Mechanism: {self.mechanism}",
+            f"Draws of the parameters: {self.draws}",
+            f"Rows in each synthetic table: {self.rows}",
+            f"Ledger: {self.charged or 'not charged to any ledger'}",
+            "",
+            "This holds if:" if self.epsilon else "What to know:",
+            *(f"  - {sentence}" for sentence in self.assumptions),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+SEEDED = (
+    "a fixed seed was used, so the run is reproducible and anyone who knows the seed can undo the "
+    "noise; run it again without a seed before anything is published."
+)
+
+_UNSTATED = {
+    Kind.ASYMPTOTIC: (
+        "No strict guarantee: {mechanism} is differentially private only asymptotically, as the "
+        "number of records grows, and no ε holds for this table."
+    ),
+    Kind.NONE: (
+        "No privacy guarantee: {mechanism} draws from the ordinary posterior, which protects "
+        "nobody."
+    ),
+}

@@ -1,0 +1,58 @@
+"""The mechanisms, each a row of the equation in `score.py`, and how to find one by name."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import MISSING, fields
+from typing import Any
+
+from understudy.errors import BadInput
+from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.censor_uw import CensorUw
+from understudy.mechanisms.censor_w import CensorW
+from understudy.mechanisms.ph import PerturbedHistogram
+from understudy.mechanisms.unweighted import Unweighted
+from understudy.mechanisms.weighted import Weighted
+from understudy.mechanisms.weighted_e import WeightedE
+
+__all__ = [
+    "BY_NAME",
+    "CensorUw",
+    "CensorW",
+    "Mechanism",
+    "PerturbedHistogram",
+    "Unweighted",
+    "Weighted",
+    "WeightedE",
+    "make_mechanism",
+]
+
+BY_NAME: dict[str, type[Mechanism] | type[PerturbedHistogram]] = {
+    mechanism.name: mechanism
+    for mechanism in (Unweighted, Weighted, WeightedE, CensorUw, CensorW, PerturbedHistogram)
+}
+
+
+def make_mechanism(name: str, **arguments: Any) -> Mechanism | PerturbedHistogram:
+    """Return the mechanism of that name with those arguments; None stands for not given.
+
+    An argument that the mechanism does not have is refused, with one exception: mechanisms without
+    a target ignore ε, so that one script can run them all.
+    """
+    mechanism = _by_name(name)
+    known = {field.name: field for field in fields(mechanism)}
+    given = {key: value for key, value in arguments.items() if value is not None}
+    for key in given.keys() - known.keys() - {"epsilon"}:
+        raise BadInput(f"the mechanism {name} has no option '{key}': leave it out.")
+    for key, field in known.items():
+        if field.default is MISSING and key not in given:
+            raise BadInput(f"the mechanism {name} needs --{key}.")
+    return mechanism(**{key: value for key, value in given.items() if key in known})
+
+
+def _by_name(name: str) -> type[Mechanism] | type[PerturbedHistogram]:
+    if name in BY_NAME:
+        return BY_NAME[name]
+    nearest = difflib.get_close_matches(name.lower().replace("_", "-"), BY_NAME, n=1, cutoff=0.4)
+    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+    raise BadInput(f"there is no mechanism '{name}': choose one of {', '.join(BY_NAME)}.{hint}")

@@ -1,0 +1,82 @@
+"""What a mechanism is: the three columns α, b and B of its row, and what follows from them."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from understudy.errors import BadInput
+from understudy.guarantee import Adjacency, Kind, Weights, check_epsilon
+
+if TYPE_CHECKING:
+    import jax
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A row of the equation. Every offset is 0; see `score.py` for α and B.
+
+    A subclass says in its docstring what α and B are, which guarantee follows, and why.
+    """
+
+    name: ClassVar[str]
+    kind: ClassVar[Kind]
+    weights: ClassVar[Weights]
+    reason: ClassVar[str | None] = None
+    """Why the guarantee is not strict, in one sentence."""
+
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        check_arguments(self)
+
+    @property
+    @abstractmethod
+    def bound(self) -> float:
+        """B, infinite where nothing is censored."""
+
+    @abstractmethod
+    def alpha(self, risk: jax.Array) -> jax.Array:
+        """Return the weight of each record from its risk in the Unweighted fit."""
+
+
+def check_arguments(mechanism: Any) -> None:
+    """Check each argument by its name: it means the same in every mechanism."""
+    for field in fields(mechanism):
+        checked = _CHECKS[field.name](getattr(mechanism, field.name))
+        object.__setattr__(mechanism, field.name, checked)
+
+
+def _check_c1(c1: object) -> float:
+    number = _check_number("c1", c1)
+    if number < 0:
+        raise BadInput(f"c1 must not be negative, or risky records would count most; it is {c1!r}.")
+    return number
+
+
+def _check_number(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise BadInput(f"{name} must be a finite number, not {value!r}.")
+    return float(value)
+
+
+def _check_bins(bins: object) -> str | int:
+    if isinstance(bins, str) and bins.isascii() and bins.isdigit():
+        bins = int(bins)
+    if isinstance(bins, str) and bins in ("sqrt", "ln"):
+        return bins
+    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 1_000_000:
+        raise BadInput(f"bins must be 'sqrt', 'ln' or a number from 1 to 1,000,000, not {bins!r}.")
+    return bins
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "adjacency": Adjacency.parse,
+    "epsilon": check_epsilon,
+    "c1": _check_c1,
+    "c2": lambda c2: _check_number("c2", c2),
+    "bins": _check_bins,
+}

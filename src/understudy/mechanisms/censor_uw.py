@@ -1,0 +1,38 @@
+"""Censor_uw: the censored likelihood (paper, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from understudy.guarantee import Kind, Weights, bound_for
+from understudy.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    import jax
+
+
+@dataclass(frozen=True, kw_only=True)
+class CensorUw(Mechanism):
+    """α = 1, b = 0, B = ε/2 (ε/4 under replace-one). Strict.
+
+    A score depends on θ and its own record alone and never leaves [−B, B]: the theorem of
+    `guarantee.py` applies as it stands.
+    """
+
+    epsilon: float
+
+    name = "censor-uw"
+    kind = Kind.STRICT
+    weights = Weights.NONE
+
+    @property
+    def bound(self) -> float:
+        """The bound at which one draw costs ε."""
+        return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
+
+    def alpha(self, risk: jax.Array) -> jax.Array:
+        """Every record counts in full."""
+        from understudy._jax import jnp
+
+        return jnp.ones_like(risk)

@@ -1,0 +1,49 @@
+"""PH: the perturbed histogram, outside the equation (paper, section 2.3 and Supplement 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from understudy.errors import BadInput
+from understudy.guarantee import Adjacency, Kind, Weights
+from understudy.mechanisms.base import check_arguments
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedHistogram:
+    """Counts in equal bins, with discrete Laplace noise of scale 1/ε or 2/ε. Strict.
+
+    Adding or removing a record changes one count by one, so noise of scale 1/ε gives ε under
+    add-remove; replacing one can change two counts, which takes 2/ε. Bins are fixed by the declared
+    bounds and the declared size, never by the table.
+    """
+
+    epsilon: float
+    adjacency: Adjacency = Adjacency.ADD_REMOVE
+    bins: str | int = "sqrt"
+    """`sqrt` or `ln` of the declared size, or a number."""
+
+    name: ClassVar[str] = "ph"
+    kind: ClassVar[Kind] = Kind.STRICT
+    weights: ClassVar[Weights] = Weights.NONE
+
+    def __post_init__(self) -> None:
+        check_arguments(self)
+
+    @property
+    def sensitivity(self) -> int:
+        """The most by which a neighbouring table's counts differ, added up over the bins."""
+        return self.adjacency.steps
+
+    def bin_count(self, size: int | None) -> int:
+        """Return the number of bins for a declared size."""
+        if isinstance(self.bins, int):
+            return self.bins
+        if size is None:
+            raise BadInput(
+                f"the number of bins is the {self.bins} of the declared size, but the schema "
+                f"declares none: add size under [table], or give --bins a number."
+            )
+        return max(1, round(math.sqrt(size) if self.bins == "sqrt" else math.log(size)))

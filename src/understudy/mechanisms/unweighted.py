@@ -1,0 +1,38 @@
+"""Unweighted: the model's ordinary posterior (paper, section 2.1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from understudy.guarantee import Kind, Weights
+from understudy.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    import jax
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unweighted(Mechanism):
+    """α = 1, b = 0, B = ∞. No guarantee.
+
+    Nothing bounds what one record adds to the log density: the largest |f| of the table at hand,
+    doubled, is its local epsilon, a diagnostic and not a promise.
+    """
+
+    name = "unweighted"
+    kind = Kind.NONE
+    weights = Weights.NONE
+    reason = "Nothing limits what one record can add to the posterior."
+
+    @property
+    def bound(self) -> float:
+        """Nothing is censored."""
+        return math.inf
+
+    def alpha(self, risk: jax.Array) -> jax.Array:
+        """Every record counts in full."""
+        from understudy._jax import jnp
+
+        return jnp.ones_like(risk)

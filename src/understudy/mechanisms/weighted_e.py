@@ -1,0 +1,51 @@
+"""Weighted-e: Weighted, without the records that would still reach ε/2 (paper, section 2.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from understudy.guarantee import Kind, Weights, bound_for
+from understudy.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    import jax
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedE(Mechanism):
+    """α as Weighted, but 0 where α·f exceeds ε/2; b = 0, B = ∞. Asymptotic.
+
+    f is the risk of the Unweighted fit. Truncation draws the local Lipschitz bound towards ε/2
+    faster, but the refit moves θ, and with it f, so ε/2 can still be passed.
+    """
+
+    epsilon: float
+    c1: float = 1.0
+    c2: float = 0.0
+
+    name = "weighted-e"
+    kind = Kind.ASYMPTOTIC
+    weights = Weights.SAME_DATA
+    reason = (
+        "Records were dropped by what an earlier fit to this table said about them; the target "
+        "is approached only as the number of records grows without limit."
+    )
+
+    @property
+    def threshold(self) -> float:
+        """The size of α·f beyond which a record is dropped."""
+        return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
+
+    @property
+    def bound(self) -> float:
+        """Nothing is censored."""
+        return math.inf
+
+    def alpha(self, risk: jax.Array) -> jax.Array:
+        """Weigh each record by its risk, and drop it if it still reaches the threshold."""
+        from understudy.weights import truncated, weights_from_risk
+
+        weighted = weights_from_risk(risk, c1=self.c1, c2=self.c2)
+        return truncated(weighted, risk, bound=self.threshold)
