@@ -1,0 +1,1 @@
+"""Models written in other languages, as models of this library."""

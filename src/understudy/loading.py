@@ -1,0 +1,98 @@
+"""Which model is meant: a built-in name, a formula, or a function in a Python file."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from understudy.models.base import Model
+    from understudy.schema import Schema
+
+BUILT_IN = ("beta",)
+
+
+def load_model(text: str, *, schema: Schema, family: str | None = None) -> Model:
+    """Return the model that `--model` and `--family` name."""
+    if "~" in text:
+        from understudy.models.formula import FAMILIES, formula
+
+        if family is None:
+            known = ", ".join(FAMILIES)
+            raise BadInput(f"a formula needs a family: add --family with one of {known}.")
+        return formula(text, family=family, schema=schema)
+    if family is not None:
+        raise BadInput(f"--family belongs to a formula, but the model is '{text}'.")
+    path, colon, function = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        return _from_file(Path(path), function, schema)
+    if text == "beta":
+        from understudy.models.beta import beta
+
+        return beta(schema)
+    nearest = difflib.get_close_matches(text, BUILT_IN, n=1)
+    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
+    raise BadInput(
+        f"'{text}' is not a model: give a built-in name ({', '.join(BUILT_IN)}), a formula such as "
+        f"'salary ~ gender + age', or a function as path/to/file.py:function.{hint}"
+    )
+
+
+def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = None) -> Model:
+    """Return the model of a release from its spec; one from a file needs that file again."""
+    if "name" in spec:
+        return load_model(spec["name"], schema=schema)
+    if "formula" in spec:
+        return load_model(spec["formula"], schema=schema, family=spec["family"])
+    if "file" in spec:
+        if text is None:
+            raise BadInput(
+                f"this release was made with the model '{spec['file']}:{spec['function']}', which "
+                f"is not part of it: name the file with --model."
+            )
+        model = load_model(text, schema=schema)
+        if model.spec != spec:
+            raise BadInput(f"the model '{text}' is not the one that this release was made with.")
+        return model
+    raise BadInput("this release was made with a model that was built in Python; simulate there.")
+
+
+def _from_file(path: Path, function: str, schema: Schema) -> Model:
+    from understudy.adapters.numpyro import from_numpyro
+
+    try:
+        source = path.read_bytes()
+    except FileNotFoundError:
+        raise BadInput(f"the model file '{path}' does not exist.") from None
+    except OSError as error:
+        raise BadInput(f"the model file '{path}' cannot be read: {error.strerror}.") from None
+    module = _run(path)
+    if not callable(getattr(module, function, None)):
+        raise BadInput(f"the model file '{path}' has no function called '{function}'.")
+    digest = hashlib.sha256(source).hexdigest()
+    spec = {"file": path.name, "function": function, "digest": digest}
+    return from_numpyro(getattr(module, function), schema=schema, spec=spec)
+
+
+def _run(path: Path) -> ModuleType:
+    """Execute a model file as a module of its own, registered so that its names can be found."""
+    name = f"understudy_model_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput(f"the model file '{path}' is not a Python file.")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # noqa: BLE001 - a user's file may raise anything
+        del sys.modules[name]
+        raise BadInput(f"the model file '{path}' raised {type(error).__name__}: {error}") from None
+    return module

@@ -1,0 +1,1 @@
+"""What a model is, and the models that come with the library."""

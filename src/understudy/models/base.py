@@ -1,0 +1,121 @@
+"""What a model is: a prior, a record log-likelihood, and a way to simulate.
+
+θ is a dictionary of parameters by name, each on its natural scale. Samplers move on the real line
+instead: `constrain` maps an unconstrained vector z to θ, one transform per parameter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpyro.distributions import biject_to, constraints
+
+from understudy._jax import jax, jnp
+
+if TYPE_CHECKING:
+    from understudy.schema import Schema
+    from understudy.tables import Columns
+
+Theta = dict[str, jax.Array]
+Data = dict[str, jax.Array]
+
+GRID = 2.0**-20
+"""Released parameters are multiples of this on the unconstrained scale: a public grid, so that no
+low-order bit of a floating-point sum over records can be read from them."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named parameter with its support, from which its transform to the real line follows."""
+
+    name: str
+    support: constraints.Constraint
+    shape: tuple[int, ...] = ()
+
+    @cached_property
+    def transform(self) -> Any:
+        """The bijection from the real line (or space) to the support."""
+        return biject_to(self.support)
+
+    @property
+    def unconstrained_shape(self) -> tuple[int, ...]:
+        """Shape on the real scale; it differs from `shape` for a simplex, for example."""
+        return tuple(self.transform.inverse_shape(self.shape))
+
+    @property
+    def element_names(self) -> tuple[str, ...]:
+        """One name per scalar element: `lambda`, or `mean[0]`, `mean[1]`."""
+        if not self.shape:
+            return (self.name,)
+        return tuple(
+            f"{self.name}[{','.join(map(str, index))}]" for index in np.ndindex(*self.shape)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A synthesising model, as pure functions that JAX can trace.
+
+    Neither the prior nor a record's log-likelihood may depend on other records: the guarantee
+    rests on it. A log-likelihood may be infinite, but its gradient may not.
+    """
+
+    title: str
+    """What people call it in reports."""
+    schema: Schema
+    parameters: tuple[Parameter, ...]
+    log_prior: Callable[[Theta], jax.Array]
+    """Log density of θ on its natural scale."""
+    prepare: Callable[[Columns], Data]
+    """What is computed from a table once, before any θ is seen (logarithms, design matrices)."""
+    record_loglik: Callable[[Theta, Data], jax.Array]
+    """f_θ(x) for each record of a prepared table, shape (n,)."""
+    simulate: Callable[[jax.Array, Theta, Columns, int], Columns]
+    """Confidential columns of new records, from a key, θ, public columns and a number of rows."""
+    spec: dict[str, Any]
+    """What `parameters.json` says about the model, enough to build it again."""
+
+    @property
+    def dimension(self) -> int:
+        """Number of unconstrained coordinates."""
+        return sum(math.prod(parameter.unconstrained_shape) for parameter in self.parameters)
+
+    def _pieces(self, z: jax.Array) -> list[tuple[Parameter, jax.Array]]:
+        pieces, start = [], 0
+        for parameter in self.parameters:
+            shape = parameter.unconstrained_shape
+            stop = start + math.prod(shape)
+            pieces.append((parameter, jnp.reshape(z[start:stop], shape)))
+            start = stop
+        return pieces
+
+    def constrain(self, z: jax.Array) -> Theta:
+        """Map unconstrained coordinates to θ."""
+        return {parameter.name: parameter.transform(u) for parameter, u in self._pieces(z)}
+
+    def unconstrain(self, theta: Theta) -> jax.Array:
+        """Map θ to unconstrained coordinates."""
+        return jnp.concatenate(
+            [jnp.ravel(p.transform.inv(jnp.asarray(theta[p.name]))) for p in self.parameters]
+        )
+
+    def log_prior_unconstrained(self, z: jax.Array) -> jax.Array:
+        """Log prior density of z: that of θ and the logarithm of the transform's Jacobian."""
+        total = self.log_prior(self.constrain(z))
+        for parameter, u in self._pieces(z):
+            transform = parameter.transform
+            total = total + jnp.sum(transform.log_abs_det_jacobian(u, transform(u)))
+        return total
+
+    def starting_points(self, key: jax.Array, count: int) -> jax.Array:
+        """Return `count` points spread around the origin of the unconstrained scale."""
+        return jax.random.uniform(key, (count, self.dimension), minval=-2.0, maxval=2.0)
+
+    def round_to_grid(self, z: jax.Array) -> jax.Array:
+        """Round unconstrained coordinates to the public grid."""
+        return jnp.round(z / GRID) * GRID

@@ -1,0 +1,67 @@
+"""The paper's Beta synthesiser for one bounded column (Supplement 2).
+
+    u ~ Beta(λφ, λ(1 − φ)),    φ ~ Uniform(0, 1),    λ ~ Pareto(0.1, 1.5),
+
+where u is the outcome scaled to [0, 1] by its declared bounds. φ is the mean, λ the precision.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpyro.distributions import constraints
+
+from understudy._jax import jax
+from understudy.errors import BadInput
+from understudy.models.base import Data, Model, Parameter, Theta
+from understudy.models.beta_density import (
+    PRECISION_FLOOR,
+    beta_loglik,
+    check_outcome,
+    log_precision_prior,
+    logarithms,
+)
+
+if TYPE_CHECKING:
+    from understudy.schema import Schema
+    from understudy.tables import Columns
+
+
+def beta(schema: Schema) -> Model:
+    """Return the Beta model of the schema's one confidential column."""
+    if len(schema.confidential) != 1:
+        names = ", ".join(column.name for column in schema.confidential) or "none"
+        raise BadInput(
+            f"the beta model synthesises exactly one confidential column, but the schema declares "
+            f"{names}: give the others the role 'ignore' or 'public', or use another model."
+        )
+    outcome = check_outcome(schema.confidential[0])
+
+    def log_prior(theta: Theta) -> jax.Array:
+        return log_precision_prior(theta["lambda"])
+
+    def prepare(columns: Columns) -> Data:
+        return logarithms(columns[outcome.name], outcome)
+
+    def record_loglik(theta: Theta, data: Data) -> jax.Array:
+        return beta_loglik(theta["lambda"], theta["phi"], 1 - theta["phi"], data)
+
+    def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
+        precision, mean = theta["lambda"], theta["phi"]
+        u = jax.random.beta(key, precision * mean, precision * (1 - mean), shape=(rows,))
+        return {outcome.name: outcome.lower + outcome.width * np.asarray(u)}
+
+    return Model(
+        title=f"beta model of {outcome.name}",
+        schema=schema,
+        parameters=(
+            Parameter("phi", constraints.unit_interval),
+            Parameter("lambda", constraints.greater_than(PRECISION_FLOOR)),
+        ),
+        log_prior=log_prior,
+        prepare=prepare,
+        record_loglik=record_loglik,
+        simulate=simulate,
+        spec={"name": "beta"},
+    )
