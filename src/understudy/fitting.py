@@ -1,0 +1,122 @@
+"""Fit, weigh, refit: a mechanism applied to a model and a table (paper, section 2.1).
+
+The steps of Weighted, Weighted-e and Censor_w are: fit the Unweighted model, turn each record's
+risk under it into a weight, and fit again. The others take one fit. Everything computed here is
+confidential.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from understudy._jax import jax, jnp
+from understudy.errors import Refused
+from understudy.guarantee import Weights
+from understudy.lipschitz import Reach, reach
+from understudy.progress import Progress
+from understudy.samplers.diagnostics import SMALLEST_ESS
+from understudy.samplers.nuts import Fit, nuts
+from understudy.score import Row
+
+if TYPE_CHECKING:
+    from understudy.mechanisms import Mechanism
+    from understudy.models.base import Data, Model
+    from understudy.randomness import Source
+
+DRAWS = 1000
+"""Draws over which risks and Lipschitz bounds are taken; maxima grow with their number."""
+_EFFECTIVE_DRAWS_PER_TABLE = 10
+_PROBES = 16
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The target that θ is drawn from, as far as it was explored."""
+
+    fit: Fit
+    row: Row
+    reached: Reach
+
+
+def fit_mechanism(
+    model: Model,
+    data: Data,
+    mechanism: Mechanism,
+    source: Source,
+    *,
+    draws: int,
+    accept_poor_mixing: bool,
+    progress: Progress,
+) -> Fitted:
+    """Fit the mechanism's target, from which `draws` independent θ will be taken."""
+    smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * draws)
+
+    def sample(row: Row, stage: str) -> Fit:
+        progress(stage, 0.0)
+        fit = nuts(
+            model, data, row, source, smallest_ess=smallest_ess, progress=_of(progress, stage)
+        )
+        failing = fit.convergence.failing(smallest_ess)
+        if failing and not accept_poor_mixing:
+            raise Refused(_not_converged(fit, failing))
+        return fit
+
+    row = first_row(model, data, mechanism)
+    if mechanism.weights is Weights.SAME_DATA:
+        unweighted = row._replace(bound=jnp.asarray(math.inf))
+        risk = reach(model, sample(unweighted, "Unweighted fit").thinned(DRAWS), data, row).risk
+        row = row._replace(alpha=mechanism.alpha(risk))
+    fit = sample(row, mechanism.name)
+    return Fitted(fit, row, reach(model, fit.thinned(DRAWS), data, row))
+
+
+def first_row(model: Model, data: Data, mechanism: Mechanism) -> Row:
+    """Return the mechanism's row before any risk is known.
+
+    Without a bound, a record whose density is infinite whatever θ is (an exact 0 under a Beta
+    model) would leave no posterior at all; such records get the weight 0, as in the paper.
+    """
+    usable = _finite_somewhere(model, data)
+    offset = jnp.zeros(usable.shape)
+    censored = math.isfinite(mechanism.bound) and mechanism.weights is Weights.NONE
+    alpha = jnp.ones_like(usable) if censored else usable
+    return Row(alpha, offset, jnp.asarray(mechanism.bound))
+
+
+@partial(jax.jit, static_argnames="model")
+def _finite_somewhere(model: Model, data: Data) -> jax.Array:
+    """Return 1.0 for each record whose log-likelihood is finite at one public θ or more."""
+    probes = model.starting_points(jax.random.key(0), _PROBES)
+
+    def finite(z: jax.Array) -> jax.Array:
+        return jnp.isfinite(model.record_loglik(model.constrain(z), data))
+
+    first = finite(probes[0])
+    found = jax.lax.scan(lambda seen, z: (seen | finite(z), None), first, probes[1:])[0]
+    return jnp.where(found, 1.0, 0.0)
+
+
+def choose_draws(fit: Fit, count: int, generator: np.random.Generator) -> np.ndarray:
+    """Return `count` unconstrained draws at even distances, the first of them at random."""
+    pooled = fit.z.reshape(-1, fit.z.shape[-1])
+    start = generator.integers(len(pooled))
+    return pooled[(start + np.arange(count) * len(pooled) // count) % len(pooled)]
+
+
+def _of(progress: Progress, stage: str) -> Callable[[float], None]:
+    return lambda fraction: progress(stage, fraction)
+
+
+def _not_converged(fit: Fit, failing: tuple[str, ...]) -> str:
+    named = ", ".join(failing[:3]) + (", ..." if len(failing) > 3 else "")
+    return (
+        f"the chains have not converged after {fit.z.shape[1]:,} draws each (see {named}), so the "
+        f"guarantee could not be trusted and nothing was released: simplify the model, or accept "
+        f"it in writing with --accept-poor-mixing."
+    )

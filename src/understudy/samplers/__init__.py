@@ -1,0 +1,1 @@
+"""Drawing θ from the equation, and judging the draws."""
