@@ -1,0 +1,5 @@
+"""The report: one HTML file for the people inside, with nothing to load from anywhere."""
+
+from understudy.report.page import Page, render_comparison
+
+__all__ = ["Page", "render_comparison"]

@@ -1,0 +1,252 @@
+"""The pictures of the report, each as the text of one inline SVG. All of them are confidential.
+
+Colours are two of Okabe and Ito's, which people with any kind of colour vision can tell apart; the
+synthetic table is dashed or hatched as well, so that no picture depends on colour. Text stays text,
+in the fonts of the reader's own system, so that it can be searched, enlarged and read aloud.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
+from understudy.report.svg import INK, inline_svg, printable
+from understudy.report.wording import person, tick
+from understudy.utility import level_shares, max_ecdf
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+
+CONFIDENTIAL = "#0072B2"
+SYNTHETIC = "#D55E00"
+
+LARGEST_SCATTER = 2000
+LONGEST_LEVEL = 28
+
+
+def density(
+    confidential: ArrayLike,
+    synthetic: ArrayLike,
+    label: str,
+    bounds: tuple[float, float],
+    *,
+    whole: bool = False,
+) -> str:
+    """Draw both densities: bars over shared bins of the declared bounds, and a smooth curve each.
+
+    `whole` says that the column holds whole numbers. Every bin then holds equally many of them, as
+    the bars would otherwise show a comb that is not in the data; and where each number has a bin
+    of its own, the bars are the distribution itself and a smooth curve would only blur it.
+    """
+    edges = bin_edges(bounds, whole=whole)
+    width = edges[1] - edges[0]
+    smooth = not whole or width > 1
+
+    def draw(axes: Axes) -> None:
+        for name, values, colour, dashes in _pair(confidential, synthetic):
+            sample = np.asarray(values, dtype=np.float64)
+            heights = np.histogram(sample, edges)[0] / sample.size
+            filled = name == "Confidential"
+            axes.stairs(
+                heights,
+                edges,
+                fill=filled,
+                facecolor=colour if filled else "none",
+                edgecolor=colour,
+                alpha=0.25 if filled else 0.75,
+                linewidth=0 if filled else 0.9,
+                linestyle="-" if smooth else dashes,
+                label=None if smooth else name,
+            )
+            if smooth:
+                at, curve = reflected_kde(sample, (edges[0], edges[-1]))
+                axes.plot(at, curve * width, color=colour, linestyle=dashes, label=name)
+        axes.set_xlim(edges[0], edges[-1])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(printable(label))
+        axes.set_ylabel(f"Share of records per {person(width)}" if smooth else "Share of records")
+        _numbers_along(axes.xaxis)
+        _percent_along(axes.yaxis)
+        _legend_above(axes)
+
+    return inline_svg(draw, f"Density of {label} in the confidential and the synthetic table")
+
+
+def ecdf(
+    confidential: ArrayLike, synthetic: ArrayLike, label: str, bounds: tuple[float, float]
+) -> str:
+    """Draw both empirical distribution functions and mark where they are furthest apart."""
+
+    def draw(axes: Axes) -> None:
+        for name, values, colour, dashes in _pair(confidential, synthetic):
+            at, height = steps(values, bounds)
+            axes.step(at, height, where="post", color=colour, linestyle=dashes, label=name)
+        _mark_gap(axes, confidential, synthetic, bounds)
+        axes.set_xlim(*bounds)
+        axes.set_ylim(0, 1.02)
+        axes.set_xlabel(printable(label))
+        axes.set_ylabel("Share of records up to this value")
+        _numbers_along(axes.xaxis)
+        _percent_along(axes.yaxis)
+        _legend_above(axes)
+
+    return inline_svg(
+        draw, f"Distribution functions of {label} in the confidential and the synthetic table"
+    )
+
+
+def _mark_gap(
+    axes: Axes, confidential: ArrayLike, synthetic: ArrayLike, bounds: tuple[float, float]
+) -> None:
+    """Mark the largest gap, with its size in the corner that a rising curve leaves free."""
+    where, low, high = widest_gap(confidential, synthetic)
+    axes.vlines(where, low, high, color=INK, linewidth=2.6, zorder=3)
+    left = where < (bounds[0] + bounds[1]) / 2
+    axes.annotate(
+        f"largest gap {person(max_ecdf(confidential, synthetic), digits=3)}",
+        (where, low if left else high),
+        xytext=(9, -3) if left else (-9, 3),
+        textcoords="offset points",
+        horizontalalignment="left" if left else "right",
+        verticalalignment="top" if left else "bottom",
+    )
+
+
+def weights(alpha: ArrayLike, values: ArrayLike, label: str) -> str:
+    """Draw each record's weight against its outcome value, for at most 2000 records."""
+
+    def draw(axes: Axes) -> None:
+        _points(axes, np.asarray(values, dtype=np.float64), np.asarray(alpha, dtype=np.float64))
+        axes.set_ylim(-0.03, 1.05)
+        axes.set_xlabel(printable(label))
+        axes.set_ylabel("Weight α")
+        _numbers_along(axes.xaxis)
+        _numbers_along(axes.yaxis)
+
+    return inline_svg(draw, f"Weight of each record against its {label}")
+
+
+def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, label: str) -> str:
+    """Draw each record's largest |score| against its outcome value, and the bound if there is one.
+
+    Infinite scores cannot be drawn and are left out.
+    """
+    score = np.asarray(largest_score, dtype=np.float64)
+    finite = np.isfinite(score)
+
+    def draw(axes: Axes) -> None:
+        _points(axes, np.asarray(values, dtype=np.float64)[finite], score[finite])
+        if bound is not None and np.isfinite(bound):
+            axes.axhline(
+                bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {person(bound)}"
+            )
+            _legend_above(axes)
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(printable(label))
+        axes.set_ylabel("Largest |score|")
+        _numbers_along(axes.xaxis)
+        _numbers_along(axes.yaxis)
+
+    return inline_svg(draw, f"Largest score of each record against its {label}")
+
+
+def _points(axes: Axes, at: NDArray[np.float64], height: NDArray[np.float64]) -> None:
+    """Draw a point for each record, or for 2000 of them spread evenly over the values."""
+    order = np.argsort(at, kind="stable")
+    kept = order[evenly(order.size, LARGEST_SCATTER)]
+    axes.plot(
+        at[kept],
+        height[kept],
+        linestyle="none",
+        marker="o",
+        markersize=3,
+        markeredgewidth=0,
+        color=CONFIDENTIAL,
+        alpha=0.45,
+    )
+
+
+def levels(
+    confidential: Iterable[object],
+    synthetic: Iterable[object],
+    label: str,
+    level_names: Sequence[str],
+) -> str:
+    """Draw the share of every declared level in both tables as a pair of bars."""
+    ours = level_shares(confidential, level_names, "confidential")
+    theirs = level_shares(synthetic, level_names, "synthetic")
+    rows = np.arange(len(level_names))
+
+    def draw(axes: Axes) -> None:
+        axes.barh(rows - 0.2, list(ours.values()), 0.4, color=CONFIDENTIAL, label="Confidential")
+        axes.barh(
+            rows + 0.2,
+            list(theirs.values()),
+            0.4,
+            facecolor="white",
+            edgecolor=SYNTHETIC,
+            hatch="////",
+            label="Synthetic",
+        )
+        axes.set_yticks(rows, [_shortened(name) for name in level_names])
+        axes.invert_yaxis()
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel("Share of records")
+        _percent_along(axes.xaxis)
+        _legend_above(axes)
+
+    height = 1.2 + 0.36 * len(level_names)
+    return inline_svg(
+        draw, f"Share of each level of {label} in the confidential and the synthetic table", height
+    )
+
+
+def _shortened(name: str) -> str:
+    """Return a level's name, cut where it would leave no room for the bars."""
+    name = printable(name)
+    return name if len(name) <= LONGEST_LEVEL else name[: LONGEST_LEVEL - 1] + "…"
+
+
+def _pair(
+    confidential: ArrayLike, synthetic: ArrayLike
+) -> tuple[tuple[str, ArrayLike, str, str], ...]:
+    """Return name, values, colour and line style of both tables, the same in every picture."""
+    return (
+        ("Confidential", confidential, CONFIDENTIAL, "-"),
+        ("Synthetic", synthetic, SYNTHETIC, "--"),
+    )
+
+
+def _numbers_along(axis: Axis) -> None:
+    """Label an axis with few numbers, written for people."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda number, _: tick(number)))
+
+
+def _percent_along(axis: Axis) -> None:
+    """Label an axis with percentages."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{tick(100 * share)}%"))
+
+
+def _legend_above(axes: Axes) -> None:
+    """Put the legend where it cannot hide anything."""
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        borderaxespad=0.2,
+        columnspacing=1.4,
+        handlelength=1.8,
+        handletextpad=0.6,
+    )

@@ -1,0 +1,92 @@
+"""Numbers as people read them: few digits, thousands apart, a real minus sign."""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def person(number: float | None, *, digits: int = 4) -> str:
+    """Write a number for people: whole from 1000 up, else with so many significant digits.
+
+    >>> person(91018.7), person(0.06561), person(-2.5), person(0.0000123), person(None)
+    ('91,019', '0.06561', '−2.5', '1.23×10⁻⁵', '–')
+    """
+    if number is None or math.isnan(number):
+        return NOTHING
+    if math.isinf(number):
+        return "∞" if number > 0 else "−∞"
+    size = abs(number)
+    if size >= 1e12 or 0 < size < 1e-4:
+        mantissa, exponent = f"{size:.{digits - 1}e}".split("e")
+        power = str(int(exponent)).translate(_SUPERSCRIPTS)
+        text = f"{float(mantissa):g}×10{power}"
+    elif float(f"{size:.{digits}g}") >= 1000:
+        text = f"{size:,.0f}"
+    else:
+        text = f"{size:.{digits}g}"
+    return text if number >= 0 or text == "0" else f"−{text}"
+
+
+def tick(number: float) -> str:
+    """Write a number along an axis: all its digits, as a rounded label stands at the wrong place.
+
+    >>> tick(2002.5), tick(500_000), tick(-0.25), tick(0.1 + 0.2)
+    ('2,002.5', '500,000', '−0.25', '0.3')
+    """
+    text = f"{round(number, 12):,.12g}".replace("-", "−")
+    return person(number) if "e" in text else text
+
+
+def signed(number: float, *, digits: int = 4) -> str:
+    """Write a difference, with its sign unless it is 0.
+
+    >>> signed(3155), signed(-372.8), signed(0)
+    ('+3,155', '−372.8', '0')
+    """
+    return f"+{person(number, digits=digits)}" if number > 0 else person(number, digits=digits)
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage with three significant digits.
+
+    >>> percent(0.1234), percent(1)
+    ('12.3%', '100%')
+    """
+    return f"{person(100 * share, digits=3)}%"
+
+
+def hundredths(share: float) -> str:
+    """Write a share as a percentage to two decimals, for a column in which all line up.
+
+    >>> hundredths(0.1), hundredths(0.12345)
+    ('10.00%', '12.35%')
+    """
+    return f"{100 * share:,.2f}%"
+
+
+def points(confidential: float, synthetic: float) -> str:
+    """Write the difference of two shares in percentage points.
+
+    >>> points(0.1, 0.125), points(0.3, 0.1)
+    ('+2.50 points', '−20.00 points')
+    """
+    return f"{_signed_hundredths(100 * (synthetic - confidential))} points"
+
+
+def change(confidential: float, synthetic: float) -> str:
+    """Write by how many per cent the synthetic value differs, where that means anything.
+
+    >>> change(80_000, 76_451), change(50, 51), change(7, 7), change(0, 1)
+    ('−4.44%', '+2.00%', '0.00%', '–')
+    """
+    if confidential == 0:
+        return NOTHING
+    return f"{_signed_hundredths(100 * (synthetic - confidential) / abs(confidential))}%"
+
+
+def _signed_hundredths(number: float) -> str:
+    text = f"{number:+,.2f}".replace("-", "−")
+    return "0.00" if text in ("+0.00", "−0.00") else text

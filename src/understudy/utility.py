@@ -1,0 +1,195 @@
+"""How close a synthetic table is to the confidential one. Every number here is confidential.
+
+For a numeric column with confidential values x₁ … xₙ and synthetic values y₁ … yₘ let
+
+    F(t) = #{i : xᵢ ≤ t} / n        G(t) = #{j : yⱼ ≤ t} / m
+
+be the empirical distribution functions and t₁ … tₙ₊ₘ the records of the pooled sample. Then
+
+    max-ECDF = max over k of |F(tₖ) − G(tₖ)|        avg-ECDF = mean over k of (F(tₖ) − G(tₖ))²
+
+Both are 0 when the two functions agree and at most 1; smaller is better. A value that occurs in
+several records counts once for each of them, as the measures are averages over records.
+
+M.-J. Woo, J. P. Reiter, A. Oganian and A. F. Karr (2009), Global measures of data utility for
+microdata masked for disclosure limitation, Journal of Privacy and Confidentiality 1(1), 111-124,
+doi:10.29012/jpc.v1i1.568.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from pandas import DataFrame
+
+    from understudy.schema import Schema
+
+
+def max_ecdf(confidential: ArrayLike, synthetic: ArrayLike) -> float:
+    """Return max |F(t) − G(t)| over the records t of the pooled sample.
+
+    This is the statistic of the two-sample Kolmogorov-Smirnov test. The samples may differ in
+    length.
+
+    >>> max_ecdf([1, 2, 3, 4], [3, 4, 5, 6])
+    0.5
+    """
+    return float(np.abs(_ecdf_gaps(confidential, synthetic)).max())
+
+
+def avg_ecdf(confidential: ArrayLike, synthetic: ArrayLike) -> float:
+    """Return the mean of (F(t) − G(t))² over the records t of the pooled sample.
+
+    The samples may differ in length.
+
+    >>> avg_ecdf([1, 2], [1, 3])
+    0.0625
+    """
+    return float(np.square(_ecdf_gaps(confidential, synthetic)).mean())
+
+
+def _ecdf_gaps(confidential: ArrayLike, synthetic: ArrayLike) -> NDArray[np.float64]:
+    """Return F(t) − G(t) at every record t of the pooled sample, in O(n log n)."""
+    x = np.sort(_sample(confidential, "confidential"))
+    y = np.sort(_sample(synthetic, "synthetic"))
+    pooled = np.concatenate([x, y])
+    at_most_x = np.searchsorted(x, pooled, side="right")
+    at_most_y = np.searchsorted(y, pooled, side="right")
+    # One division of an exact integer, so that equal shares of samples of different lengths give
+    # exactly 0, which F(t) − G(t) in floating point does not.
+    gaps: NDArray[np.float64] = (at_most_x * y.size - at_most_y * x.size) / (x.size * y.size)
+    return gaps
+
+
+def _sample(values: ArrayLike, table: str) -> NDArray[np.float64]:
+    """Return the values as floats, and refuse a sample for which the measures are not defined."""
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or sample.size == 0:
+        raise BadInput(f"the {table} table has no records to measure utility on.")
+    broken = np.flatnonzero(~np.isfinite(sample))
+    if broken.size:
+        raise BadInput(
+            f"the {table} table is missing or infinite in {broken.size} of {sample.size} records, "
+            f"the first of them record {broken[0] + 1}; utility is measured on complete columns."
+        )
+    return sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """The statistics of one column that the paper compares."""
+
+    mean: float
+    median: float
+    q15: float
+    q90: float
+
+
+def summarise(values: ArrayLike) -> Summary:
+    """Return the mean, the median and the 15th and 90th percentiles of the values."""
+    sample = _sample(values, "given")
+    q15, median, q90 = np.quantile(sample, [0.15, 0.5, 0.9])
+    return Summary(mean=float(sample.mean()), median=float(median), q15=float(q15), q90=float(q90))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Utility:
+    """The utility of one numeric column."""
+
+    max_ecdf: float
+    avg_ecdf: float
+    confidential: Summary
+    synthetic: Summary
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as they stand in `diagnostics.json`."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoricalUtility:
+    """The utility of one categorical column: the share of each declared level, in both tables.
+
+    `total_variation` is half the sum of the absolute differences of the shares, the largest
+    difference that any set of levels can show.
+    """
+
+    total_variation: float
+    confidential: dict[str, float]
+    synthetic: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as they stand in `diagnostics.json`."""
+        return asdict(self)
+
+
+def level_shares(values: Iterable[object], levels: Sequence[str], table: str) -> dict[str, float]:
+    """Return the share of each declared level; a value that is not declared is refused."""
+    positions: dict[object, int] = {level: position for position, level in enumerate(levels)}
+    codes = np.array([positions.get(value, -1) for value in values], dtype=np.intp)
+    if codes.size == 0:
+        raise BadInput(f"the {table} table has no records to measure utility on.")
+    undeclared = np.flatnonzero(codes < 0)
+    if undeclared.size:
+        raise BadInput(
+            f"the {table} table holds no declared level in {undeclared.size} of {codes.size} "
+            f"records, the first of them record {undeclared[0] + 1}; declare it in the schema."
+        )
+    counts = np.bincount(codes, minlength=len(levels))
+    return {level: float(count / codes.size) for level, count in zip(levels, counts, strict=True)}
+
+
+def measure(confidential: ArrayLike, synthetic: ArrayLike) -> Utility:
+    """Return the utility of one numeric column."""
+    return Utility(
+        max_ecdf=max_ecdf(confidential, synthetic),
+        avg_ecdf=avg_ecdf(confidential, synthetic),
+        confidential=summarise(confidential),
+        synthetic=summarise(synthetic),
+    )
+
+
+def measure_levels(
+    confidential: Iterable[object], synthetic: Iterable[object], levels: Sequence[str]
+) -> CategoricalUtility:
+    """Return the utility of one categorical column with the declared levels."""
+    ours = level_shares(confidential, levels, "confidential")
+    theirs = level_shares(synthetic, levels, "synthetic")
+    return CategoricalUtility(
+        total_variation=sum(abs(ours[level] - theirs[level]) for level in levels) / 2,
+        confidential=ours,
+        synthetic=theirs,
+    )
+
+
+def compare(
+    confidential: DataFrame, synthetic: DataFrame, schema: Schema
+) -> dict[str, Utility | CategoricalUtility]:
+    """Return the utility of every confidential column of the schema, by name.
+
+    Public columns are left out: they are copied or given, so nothing is learned from them.
+    """
+    utilities: dict[str, Utility | CategoricalUtility] = {}
+    for column in schema.confidential:
+        for table, frame in (("confidential", confidential), ("synthetic", synthetic)):
+            if column.name not in frame.columns:
+                raise BadInput(f"the {table} table has no column {column.name!r}.")
+        ours, theirs = confidential[column.name], synthetic[column.name]
+        try:
+            utilities[column.name] = (
+                measure(ours.to_numpy(), theirs.to_numpy())
+                if column.levels is None
+                else measure_levels(ours, theirs, column.levels)
+            )
+        except BadInput as error:
+            raise BadInput(f"column {column.name!r}: {error}") from None
+    return utilities
