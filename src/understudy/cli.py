@@ -1,0 +1,309 @@
+"""The command line: arguments in, one sentence out where something is wrong."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
+
+from understudy import __version__
+from understudy.errors import BadInput, Refused
+
+app = typer.Typer(
+    name="understudy",
+    help="Differentially private synthetic tables from Bayesian models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+class Exit(IntEnum):
+    """Exit codes, as documented."""
+
+    DONE = 0
+    BAD_INPUT = 2
+    REFUSED = 3
+    BUG = 70
+
+
+Data = Annotated[Path, typer.Argument(help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav.")]
+SchemaFile = Annotated[Path, typer.Option("--schema", help="Schema that declares the table.")]
+Seed = Annotated[
+    int | None, typer.Option(help="Fix the randomness; the result is then NOT for release.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release in that place.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"understudy {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def understudy(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Differentially private synthetic tables from Bayesian models."""
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="Directory to write; default: understudy-demo.")
+    ] = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Synthesise the embedded, simulated survey of doctorate recipients."""
+    from understudy import data, synthesis
+    from understudy.mechanisms import CensorUw
+    from understudy.models.formula import formula
+    from understudy.progress import shown
+    from understudy.release import check_destination
+    from understudy.schema import Schema
+
+    # The demo's own directory may be made again and again: it never holds anything confidential.
+    destination, replace = (Path("understudy-demo"), True) if out is None else (out, force)
+    check_destination(destination, force=replace)
+    schema = Schema.load(data.survey_schema())
+    model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
+    with shown(quiet=quiet) as progress:
+        release = synthesis.synthesize(
+            model, data.survey_table(), CensorUw(epsilon=5.0), seed=seed, progress=progress
+        )
+    release.write(destination, force=replace)
+    if not quiet:
+        typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
+        _say_where(destination, release.guarantee.headline)
+
+
+@app.command()
+def init(
+    table: Data,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Schema to write; default: DATA.toml.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the schema file.")] = False,
+) -> None:
+    """Draft a schema; size, bounds and levels are left for a person to declare."""
+    from understudy import drafting, tables
+    from understudy.files import written_whole
+
+    destination = out or table.with_suffix(".toml")
+    if destination.exists() and not force:
+        raise BadInput(f"'{destination}' exists already: name another file, or add --force.")
+    text = drafting.draft(tables.read(table), source=table.name)
+    with written_whole(destination) as file:
+        file.write_text(text, encoding="utf-8")
+    typer.echo(
+        f"{destination} is a draft: fill in every blank from public knowledge, not from the table."
+    )
+
+
+@app.command()
+def synthesize(
+    table: Data,
+    schema: SchemaFile,
+    out: Annotated[Path, typer.Option(help="Directory to write the release to.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="beta, a formula such as 'salary ~ gender + age', or path/to/file.py:function; "
+            "ph needs none."
+        ),
+    ] = None,
+    family: Annotated[str | None, typer.Option(help="Family of a formula: beta.")] = None,
+    mechanism: Annotated[
+        str,
+        typer.Option(help="unweighted, weighted, weighted-e, censor-uw, censor-w or ph."),
+    ] = "censor-uw",
+    epsilon: Annotated[
+        float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
+    ] = None,
+    adjacency: Annotated[
+        str, typer.Option(help="What ε protects against: add-remove or replace-one.")
+    ] = "add-remove",
+    rows: Annotated[
+        int | None, typer.Option(help="Rows to synthesise; default: the declared size.")
+    ] = None,
+    c1: Annotated[float | None, typer.Option(help="Scale of the weights; default 1.")] = None,
+    c2: Annotated[float | None, typer.Option(help="Shift of the weights; default 0.")] = None,
+    bins: Annotated[
+        str | None, typer.Option(help="ph: sqrt (default) or ln of the declared size, or a number.")
+    ] = None,
+    predictors: Annotated[
+        Path | None, typer.Option(help="Public predictor rows for the synthetic table.")
+    ] = None,
+    sampler: Annotated[str, typer.Option(help="auto or nuts.")] = "auto",
+    tables: Annotated[int, typer.Option(help="Tables to draw; each costs ε.")] = 1,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
+    seed: Seed = None,
+    accept_poor_mixing: Annotated[
+        bool,
+        typer.Option(
+            "--accept-poor-mixing",
+            help="Release even if the chains have not converged; the guarantee will say so.",
+        ),
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Synthesise a table and write the release and its guarantee."""
+    from understudy import synthesis
+    from understudy.loading import load_model
+    from understudy.mechanisms import PerturbedHistogram, make_mechanism
+    from understudy.progress import shown
+    from understudy.release import check_destination
+    from understudy.schema import Schema
+
+    if sampler not in ("auto", "nuts"):
+        raise BadInput(f"there is no sampler '{sampler}': choose auto or nuts.")
+    chosen = make_mechanism(
+        mechanism, epsilon=epsilon, adjacency=adjacency, c1=c1, c2=c2, bins=bins
+    )
+    declared = Schema.load(schema)
+    check_destination(out, force=force)
+    histogram = isinstance(chosen, PerturbedHistogram)
+    if model is None and not histogram:
+        raise BadInput(f"the mechanism {mechanism} needs --model.")
+    with shown(quiet=quiet) as progress:
+        release = synthesis.synthesize(
+            declared
+            if histogram or model is None
+            else load_model(model, schema=declared, family=family),
+            table,
+            chosen,
+            rows=rows,
+            tables=tables,
+            predictors=predictors,
+            seed=seed,
+            accept_poor_mixing=accept_poor_mixing,
+            progress=progress,
+        )
+    release.write(out, force=force, parquet=parquet)
+    if not quiet:
+        _say_where(out, release.guarantee.headline)
+
+
+@app.command()
+def sample(
+    public: Annotated[Path, typer.Argument(help="The public directory of a release.")],
+    rows: Annotated[int, typer.Option(help="Rows to draw.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="File to write: .csv or .parquet.")],
+    predictors: Annotated[
+        Path | None, typer.Option(help="Public predictor rows; default: those of the release.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="path/to/file.py:function, if the release was made with it.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Fix the randomness.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Draw more rows from a release: free, and without the confidential table."""
+    from understudy import simulation, tables
+    from understudy.files import written_whole
+
+    if out.exists() and not force:
+        raise BadInput(f"'{out}' exists already: name another file, or add --force.")
+    frame = simulation.sample(public, rows=rows, predictors=predictors, model=model, seed=seed)
+    with written_whole(out) as file:
+        tables.write(frame, file)
+    typer.echo(f"{rows:,} rows written to {out}, at no further cost.")
+
+
+@app.command()
+def compare(
+    table: Data,
+    synthetic: Annotated[Path, typer.Argument(help="Synthetic table.")],
+    schema: SchemaFile,
+    out: Annotated[Path | None, typer.Option(help="Write an HTML page, too.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+) -> None:
+    """Compare a synthetic table with the confidential one. The result is CONFIDENTIAL."""
+    from understudy import comparison
+
+    if out is not None and out.exists() and not force:
+        raise BadInput(f"'{out}' exists already: name another file, or add --force.")
+    compared = comparison.compare_files(table, synthetic, schema)
+    if out is not None:
+        compared.write_page(out)
+    typer.echo(compared.to_json() if as_json else compared.to_text())
+
+
+def _say_where(directory: Path, headline: str) -> None:
+    typer.echo(headline + "\n")
+    typer.echo(f"synthetic table  {directory / 'public' / 'synthetic.csv'}")
+    typer.echo(f"guarantee        {directory / 'public' / 'guarantee.txt'}")
+    typer.echo(f"report           {directory / 'internal' / 'report.html'}  (confidential)")
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with the documented exit code."""
+
+    def stop(number: int, frame: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    code = run(sys.argv[1:])
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Not sys.exit: after an interruption, chains still running in threads would be waited for.
+    os._exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
+    try:
+        command = typer.main.get_command(app)
+        result = command.main(arguments, prog_name="understudy", standalone_mode=False)
+    except BadInput as error:
+        return _say(str(error), Exit.BAD_INPUT)
+    except Refused as error:
+        return _say(f"refused: {error}", Exit.REFUSED)
+    except ClickException as error:
+        return _say(error.format_message(), Exit.BAD_INPUT)
+    except OSError as error:
+        place = f" ('{error.filename}')" if error.filename else ""
+        return _say(
+            f"the system said: {error.strerror or type(error).__name__}{place}; nothing was "
+            f"released.",
+            Exit.BAD_INPUT,
+        )
+    except Exception as error:  # noqa: BLE001 - a traceback or message could show confidential values
+        return _say(_bug(error), Exit.BUG)
+    if result == 130:  # How Typer reports Ctrl-C.
+        return _say("interrupted; nothing was released.", Exit.BAD_INPUT)
+    return result if isinstance(result, int) else Exit.DONE
+
+
+def _bug(error: Exception) -> str:
+    """Say where an unforeseen error arose, without its message, which could hold a value."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = ""
+    if place is not None:
+        where = f" at {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
+    return (
+        f"an unforeseen {type(error).__name__}{where} stopped the run and nothing was released; "
+        f"its details are withheld because they could be confidential. Please report it."
+    )
+
+
+def _say(sentence: str, code: Exit) -> int:
+    print(f"understudy: {sentence}", file=sys.stderr)
+    return code

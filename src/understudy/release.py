@@ -1,0 +1,132 @@
+"""What may leave the building, and what must stay.
+
+    DIR/public/      synthetic tables, the private draw of θ, the guarantee
+    DIR/internal/    report and diagnostics: confidential, readable by their owner only
+
+A release is written into a hidden directory beside its destination and moved into place in one
+step, so whatever interrupts it, nothing half-written is ever called public.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy import tables
+from understudy.errors import BadInput
+from understudy.files import current_umask
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.guarantee import Guarantee
+
+_PARTS = {"public", "internal"}
+
+
+@dataclass(frozen=True)
+class Release:
+    """A finished synthesis. `print(release.guarantee)` says what it promises."""
+
+    guarantee: Guarantee
+    tables: tuple[pd.DataFrame, ...]
+    parameters: tuple[dict[str, Any], ...]
+    """Contents of `parameters.json`, one for each table."""
+    diagnostics: dict[str, Any]
+    """Confidential."""
+    report: Callable[[], str]
+    """Renders the confidential report."""
+
+    @property
+    def synthetic(self) -> pd.DataFrame:
+        """The (first) synthetic table."""
+        return self.tables[0]
+
+    def write(
+        self, directory: str | os.PathLike[str], *, force: bool = False, parquet: bool = False
+    ) -> Path:
+        """Write the release; an earlier release in the same place is replaced only by force."""
+        destination = Path(directory)
+        check_destination(destination, force=force)
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
+        try:
+            self._write_public(staging / "public", parquet=parquet)
+            self._write_internal(staging / "internal")
+            _settle(staging)
+            _move_into_place(staging, destination, force=force)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        return destination
+
+    def _write_public(self, public: Path, *, parquet: bool) -> None:
+        public.mkdir()
+        for number, (table, theta) in enumerate(zip(self.tables, self.parameters, strict=True), 1):
+            suffix = "" if number == 1 else f"-{number}"
+            tables.write(table, public / f"synthetic{suffix}.csv")
+            if parquet:
+                tables.write(table, public / f"synthetic{suffix}.parquet")
+            _write_json(public / f"parameters{suffix}.json", theta)
+        _write_json(public / "guarantee.json", self.guarantee.to_dict())
+        (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")
+
+    def _write_internal(self, internal: Path) -> None:
+        internal.mkdir(mode=0o700)
+        _write_json(internal / "diagnostics.json", self.diagnostics)
+        (internal / "report.html").write_text(self.report(), encoding="utf-8")
+        for file in internal.iterdir():
+            file.chmod(0o600)
+
+
+def check_destination(destination: Path, *, force: bool) -> None:
+    """Refuse a destination that exists, unless it is a release and may be replaced."""
+    if not (destination.exists() or destination.is_symlink()):
+        return
+    if not force:
+        raise BadInput(
+            f"'{destination}' exists already: choose another directory, or replace the release in "
+            f"it with --force."
+        )
+    ours = destination.is_dir() and not destination.is_symlink()
+    if not ours or not {entry.name for entry in destination.iterdir()} <= _PARTS:
+        raise BadInput(
+            f"'{destination}' holds something other than a release, so it is not replaced, even "
+            f"with --force."
+        )
+
+
+def _write_json(path: Path, contents: dict[str, Any]) -> None:
+    text = json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _settle(staging: Path) -> None:
+    """Make sure that everything is on the disk before any of it becomes visible."""
+    for path in [*staging.rglob("*"), staging]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _move_into_place(staging: Path, destination: Path, *, force: bool) -> None:
+    staging.chmod(0o777 & ~current_umask())
+    if force and destination.exists():
+        old = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
+        destination.rename(old / "replaced")
+        try:
+            staging.rename(destination)
+        except OSError:
+            (old / "replaced").rename(destination)
+            raise
+        finally:
+            shutil.rmtree(old, ignore_errors=True)
+    else:
+        staging.rename(destination)
