@@ -4,7 +4,8 @@
 
     schema = us.Schema.load("salaries.toml")
     model = us.formula("salary ~ gender + age + weeks", family="beta", schema=schema)
-    release = us.synthesize(model, "salaries.csv", us.CensorUw(epsilon=1.0, adjacency="replace-one"))
+    mechanism = us.CensorUw(epsilon=1.0, adjacency="replace-one")
+    release = us.synthesize(model, "salaries.csv", mechanism)
     print(release.guarantee)
     release.write("out/")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import warnings
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -18,7 +19,6 @@ from understudy.errors import BadInput, Refused
 app = typer.Typer(
     name="understudy",
     help="Differentially private synthetic tables from Bayesian models.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -33,6 +33,9 @@ class Exit(IntEnum):
     REFUSED = 3
     BUG = 70
 
+
+_INTERRUPTED = 130
+"""What Typer returns after Ctrl-C."""
 
 Data = Annotated[Path, typer.Argument(help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav.")]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="Schema that declares the table.")]
@@ -258,6 +261,8 @@ def main() -> NoReturn:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
+    # A library's warning is not a sentence for a steward, and its text is beyond our control.
+    warnings.simplefilter("ignore")
     code = run(sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
@@ -269,25 +274,34 @@ def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
     try:
         command = typer.main.get_command(app)
-        result = command.main(arguments, prog_name="understudy", standalone_mode=False)
-    except BadInput as error:
-        return _say(str(error), Exit.BAD_INPUT)
-    except Refused as error:
-        return _say(f"refused: {error}", Exit.REFUSED)
-    except ClickException as error:
-        return _say(error.format_message(), Exit.BAD_INPUT)
-    except OSError as error:
-        place = f" ('{error.filename}')" if error.filename else ""
-        return _say(
-            f"the system said: {error.strerror or type(error).__name__}{place}; nothing was "
-            f"released.",
-            Exit.BAD_INPUT,
-        )
-    except Exception as error:  # noqa: BLE001 - a traceback or message could show confidential values
-        return _say(_bug(error), Exit.BUG)
-    if result == 130:  # How Typer reports Ctrl-C.
-        return _say("interrupted; nothing was released.", Exit.BAD_INPUT)
-    return result if isinstance(result, int) else Exit.DONE
+        asked = arguments or ["--help"]
+        result = command.main(asked, prog_name="understudy", standalone_mode=False)
+    except Exception as error:  # noqa: BLE001 - a traceback could show confidential values
+        sentence, code = _explain(error)
+    else:
+        if result != _INTERRUPTED:
+            return result if isinstance(result, int) else Exit.DONE
+        sentence, code = "interrupted; nothing was released.", Exit.BAD_INPUT
+    # A message that comes from a user's model may have line breaks.
+    print("understudy:", " ".join(sentence.split()), file=sys.stderr)
+    return code
+
+
+def _explain(error: Exception) -> tuple[str, Exit]:
+    """Return the sentence and the exit code for whatever went wrong."""
+    match error:
+        case BadInput():
+            return str(error), Exit.BAD_INPUT
+        case Refused():
+            return f"refused: {error}", Exit.REFUSED
+        case ClickException():
+            return error.format_message(), Exit.BAD_INPUT
+        case OSError():
+            place = f" ('{error.filename}')" if error.filename else ""
+            reason = error.strerror or type(error).__name__
+            return f"the system said: {reason}{place}; nothing was released.", Exit.BAD_INPUT
+        case _:
+            return _bug(error), Exit.BUG
 
 
 def _bug(error: Exception) -> str:
@@ -302,8 +316,3 @@ def _bug(error: Exception) -> str:
         f"an unforeseen {type(error).__name__}{where} stopped the run and nothing was released; "
         f"its details are withheld because they could be confidential. Please report it."
     )
-
-
-def _say(sentence: str, code: Exit) -> int:
-    print(f"understudy: {sentence}", file=sys.stderr)
-    return code

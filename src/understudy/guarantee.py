@@ -81,12 +81,11 @@ def epsilon_of_bound(bound: float, *, draws: int) -> dict[Adjacency, float]:
 
 
 def _factor(epsilon: float) -> str:
-    """Return exp(ε) for people; beyond a million the exact number says no more than the power."""
-    return (
-        f"{math.exp(epsilon):,.3g}"
-        if epsilon < math.log(1e6)
-        else f"10^{epsilon / math.log(10):.0f}"
-    )
+    """Return exp(ε) for people; beyond a million its power of ten says as much."""
+    if epsilon >= math.log(1e6):
+        return f"10^{epsilon / math.log(10):.0f}"
+    factor = math.exp(epsilon)
+    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
 
 
 @dataclass(frozen=True, kw_only=True)

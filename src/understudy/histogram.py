@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from understudy.randomness import Source
     from understudy.schema import Column, Schema
 
+SPEC = {"name": "ph"}
+"""What `parameters.json` calls a release that was made without a model."""
+
 
 def histogram_column(schema: Schema) -> Column:
     """Return the one confidential column that a histogram can synthesise, or refuse."""

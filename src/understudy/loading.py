@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import BadInput
+from understudy.errors import BadInput, nearest
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -38,11 +37,10 @@ def load_model(text: str, *, schema: Schema, family: str | None = None) -> Model
         from understudy.models.beta import beta
 
         return beta(schema)
-    nearest = difflib.get_close_matches(text, BUILT_IN, n=1)
-    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
     raise BadInput(
-        f"'{text}' is not a model: give a built-in name ({', '.join(BUILT_IN)}), a formula such as "
-        f"'salary ~ gender + age', or a function as path/to/file.py:function.{hint}"
+        f"'{text}' is not a model{nearest(text, BUILT_IN)}: give a built-in name "
+        f"({', '.join(BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
+        f"path/to/file.py:function."
     )
 
 
@@ -92,7 +90,7 @@ def _run(path: Path) -> ModuleType:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:  # noqa: BLE001 - a user's file may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's file may raise anything
         del sys.modules[name]
         raise BadInput(f"the model file '{path}' raised {type(error).__name__}: {error}") from None
     return module

@@ -93,12 +93,20 @@ def check_destination(destination: Path, *, force: bool) -> None:
             f"'{destination}' exists already: choose another directory, or replace the release in "
             f"it with --force."
         )
-    ours = destination.is_dir() and not destination.is_symlink()
-    if not ours or not {entry.name for entry in destination.iterdir()} <= _PARTS:
+    if not _is_release(destination):
         raise BadInput(
             f"'{destination}' holds something other than a release, so it is not replaced, even "
             f"with --force."
         )
+
+
+def _is_release(destination: Path) -> bool:
+    """Whether a directory holds a release and nothing else, or nothing at all."""
+    if destination.is_symlink() or not destination.is_dir():
+        return False
+    found = {entry.name for entry in destination.iterdir()}
+    # A directory called public may be anybody's; one with a guarantee is ours.
+    return not found or (found <= _PARTS and (destination / "public/guarantee.json").is_file())
 
 
 def _write_json(path: Path, contents: dict[str, Any]) -> None:
@@ -120,11 +128,12 @@ def _move_into_place(staging: Path, destination: Path, *, force: bool) -> None:
     staging.chmod(0o777 & ~current_umask())
     if force and destination.exists():
         old = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
-        destination.rename(old / "replaced")
         try:
+            destination.rename(old / "replaced")
             staging.rename(destination)
-        except OSError:
-            (old / "replaced").rename(destination)
+        except BaseException:  # An interruption, too, must leave one release or the other.
+            if not destination.exists():
+                (old / "replaced").rename(destination)
             raise
         finally:
             shutil.rmtree(old, ignore_errors=True)

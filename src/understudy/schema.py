@@ -8,15 +8,11 @@ So a schema is public, its values may be quoted, and what it does not declare is
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
-import math
 import re
 import tomllib
-import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from os import PathLike
@@ -26,130 +22,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.errors import BadInput
+from understudy.column import Column, Role, Type, listed
+from understudy.errors import BadInput, nearest
+
+__all__ = ["BLANK", "Column", "Role", "Schema", "Type", "toml_key", "toml_text"]
 
 BLANK = "FILL IN"
 """What a draft holds in the places that a person has to fill in."""
-
-LARGEST_INTEGER = 2**53
-"""Whole numbers up to here are exact in float64, in which all numeric columns are computed."""
-
-
-class Role(StrEnum):
-    """What happens to a column: it is synthesised, copied as it is, or left out."""
-
-    CONFIDENTIAL = "confidential"
-    PUBLIC = "public"
-    IGNORE = "ignore"
-
-
-class Type(StrEnum):
-    """What the values of a column are."""
-
-    CONTINUOUS = "continuous"
-    COUNT = "count"
-    INTEGER = "integer"
-    CATEGORICAL = "categorical"
-    BINARY = "binary"
-
-
-_WHOLE = frozenset({Type.COUNT, Type.INTEGER})
-_LEVELLED = frozenset({Type.CATEGORICAL, Type.BINARY})
-
-
-def _demand(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise BadInput(otherwise)
-
-
-@dataclass(frozen=True)
-class Column:
-    """One declared column. Numeric types have bounds, the others have levels, never both."""
-
-    name: str
-    role: Role
-    type: Type | None = None
-    bounds: tuple[float, float] | None = None
-    levels: tuple[str, ...] | None = None
-    outside: str = "refuse"
-
-    def __post_init__(self) -> None:
-        try:
-            self._check()
-        except BadInput as fault:
-            raise BadInput(f"column {self.name!r} {fault}.") from None
-
-    def _check(self) -> None:
-        """Refuse a declaration that contradicts itself, with the rest of a sentence."""
-        _demand(
-            bool(self.name) and writable(self.name),
-            "needs a name without line breaks and other control characters",
-        )
-        _demand(
-            self.outside in ("refuse", "clamp"),
-            f"has outside = {self.outside!r}, which must be 'refuse' or 'clamp'",
-        )
-        if self.type is None:
-            _demand(self.role is Role.IGNORE, f"needs a type: {_listed(Type)}")
-        elif self.numeric:
-            _demand(self.levels is None, f"is {self.type} and has bounds, so remove its levels")
-            _check_bounds(self.bounds, self.type)
-        else:
-            _demand(self.bounds is None, f"is {self.type} and has levels, so remove its bounds")
-            _demand(self.outside == "refuse", f"is {self.type}, and only numbers can be clamped")
-            _check_levels(self.levels, self.type)
-
-    @property
-    def numeric(self) -> bool:
-        """Whether the column holds numbers within bounds, rather than codes of levels."""
-        return self.type is not None and self.type not in _LEVELLED
-
-    @property
-    def whole(self) -> bool:
-        """Whether the numbers are whole ones."""
-        return self.type in _WHOLE
-
-    @property
-    def lower(self) -> float:
-        """The smallest value that the declaration allows."""
-        return self._declared_bounds[0]
-
-    @property
-    def upper(self) -> float:
-        """The largest value that the declaration allows."""
-        return self._declared_bounds[1]
-
-    @property
-    def width(self) -> float:
-        """The distance between the bounds."""
-        return self.upper - self.lower
-
-    @property
-    def _declared_bounds(self) -> tuple[float, float]:
-        if self.bounds is None:
-            raise BadInput(f"column {self.name!r} is not numeric, so it has no bounds.")
-        return self.bounds
-
-    def spread(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
-        """Return values that cover the domain evenly, one for each rank 0, ..., len(ranks) − 1."""
-        if self.levels is not None:
-            return ranks % len(self.levels)
-        quantiles = (ranks + 0.5) / max(len(ranks), 1)
-        values = np.clip(self.lower + self.width * quantiles, self.lower, self.upper)
-        return np.rint(values) if self.whole else values
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the column's table in the TOML layout."""
-        if self.type is None:
-            return {"role": str(self.role)}
-        declared: dict[str, Any] = {"role": str(self.role), "type": str(self.type)}
-        if self.levels is not None:
-            return declared | {"levels": list(self.levels)}
-        number = int if self.whole else float
-        return declared | {
-            "bounds": [number(self.lower), number(self.upper)],
-            "outside": self.outside,
-        }
 
 
 @dataclass(frozen=True)
@@ -256,20 +135,6 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return ' (did you mean ...?)' where a known word is close, to go into a sentence."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""
-
-
-def writable(text: str) -> bool:
-    """Whether a name or level survives being written to a CSV file and read back."""
-    return not any(
-        unicodedata.category(character) in ("Cc", "Cs") or character == "\ufeff"
-        for character in text
-    )
-
-
 _Word = TypeVar("_Word", bound=StrEnum)
 
 _LATER = {
@@ -306,7 +171,7 @@ def _column(name: str, entries: object) -> Column:
             raise BadInput(f"{key} = {keys[key]!r} in {where} is not offered yet.")
     role = _word(Role, keys, "role", where)
     if role is None:
-        raise BadInput(f"{where} needs a role: {_listed(Role)}.")
+        raise BadInput(f"{where} needs a role: {listed(Role)}.")
     if role is Role.IGNORE:
         # A column that is left out has no domain, so what else is written about it has no effect.
         return Column(name, role)
@@ -356,10 +221,6 @@ def _blanks(top: Mapping[str, Any]) -> Iterator[str]:
             yield from places(entries, f"columns.{toml_key(str(name))}")
 
 
-def _listed(words: type[StrEnum]) -> str:
-    return " | ".join(words)
-
-
 def _word(words: type[_Word], keys: Mapping[str, Any], key: str, where: str) -> _Word | None:
     if key not in keys:
         return None
@@ -368,7 +229,7 @@ def _word(words: type[_Word], keys: Mapping[str, Any], key: str, where: str) -> 
         if value == word:
             return word
     hint = nearest(value, words) if isinstance(value, str) else ""
-    raise BadInput(f"{key} in {where} must be one of {_listed(words)}, not {value!r}{hint}.")
+    raise BadInput(f"{key} in {where} must be one of {listed(words)}, not {value!r}{hint}.")
 
 
 def _bounds(value: object, where: str) -> tuple[float, float]:
@@ -382,22 +243,6 @@ def _bounds(value: object, where: str) -> tuple[float, float]:
     except OverflowError:
         raise BadInput(f"bounds in {where} are too large.") from None
     return lower, upper
-
-
-def _check_bounds(bounds: tuple[float, float] | None, type_: Type) -> None:
-    if bounds is None:
-        raise BadInput(f"is {type_} and needs bounds = [lower, upper]")
-    lower, upper = bounds
-    _demand(all(map(math.isfinite, (lower, upper, upper - lower))), "needs finite bounds")
-    _demand(lower != upper, "has equal bounds; the lower must be below the upper")
-    _demand(lower < upper, "has reversed bounds; the lower must be below the upper")
-    if type_ in _WHOLE:
-        whole = lower == math.floor(lower) and upper == math.floor(upper)
-        _demand(whole, f"is {type_}, so its bounds must be whole numbers")
-        exact = max(-lower, upper) <= LARGEST_INTEGER
-        _demand(exact, f"is {type_}, so its bounds must lie within ±2^53")
-    if type_ is Type.COUNT:
-        _demand(lower >= 0, "is a count, so its lower bound cannot be negative; see type integer")
 
 
 def _levels(value: object, where: str) -> tuple[str, ...]:
@@ -416,15 +261,3 @@ def _level(level: object, where: str) -> str:
         f"levels in {where} must be text, whole numbers or true and false, not {level!r}; "
         "put it in quotes, exactly as the table writes it."
     )
-
-
-def _check_levels(levels: tuple[str, ...] | None, type_: Type) -> None:
-    if levels is None:
-        raise BadInput(f"is {type_} and needs levels")
-    _demand(all(levels), "has an empty level, but empty means missing")
-    _demand(all(map(writable, levels)), "has a level with a line break or control character")
-    repeated = [level for level, times in Counter(levels).items() if times > 1]
-    _demand(not repeated, f"has repeated levels: {', '.join(map(repr, repeated))}")
-    _demand(len(levels) >= 2, f"is {type_} and needs at least two levels")
-    if type_ is Type.BINARY:
-        _demand(len(levels) == 2, f"is binary and needs exactly two levels, not {len(levels)}")

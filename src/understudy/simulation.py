@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from understudy import histogram, tables
 from understudy.errors import BadInput
+from understudy.predictors import Predictors
 from understudy.randomness import Source
 from understudy.schema import Role, Schema
 
@@ -21,26 +21,6 @@ if TYPE_CHECKING:
     from understudy.tables import Columns
 
 
-@dataclass(frozen=True)
-class Predictors:
-    """Public columns for the synthetic rows, and how many rows there will be."""
-
-    public: Columns
-    available: int
-    rows: int
-    copied: bool = False
-    """The public columns are those of the confidential table."""
-    true_size: bool = False
-    """The number of rows is that of the confidential table's records."""
-
-    def drawn(self, generator: np.random.Generator) -> Columns:
-        """Return the rows as they are, or drawn with replacement where their number differs."""
-        if self.rows == self.available:
-            return self.public
-        chosen = generator.integers(self.available, size=self.rows)
-        return {name: values[chosen] for name, values in self.public.items()}
-
-
 def simulate(
     published: dict[str, Any], predictors: Predictors, source: Source, *, model: Model | None
 ) -> pd.DataFrame:
@@ -49,7 +29,7 @@ def simulate(
     theta = published["parameters"]
     generator = source.generator()
     public = predictors.drawn(generator)
-    if published["model"] == {"name": "ph"}:
+    if published["model"] == histogram.SPEC:
         column = histogram.histogram_column(schema)
         counts = np.asarray(theta["counts"])
         simulated = {column.name: histogram.draw(counts, column, predictors.rows, generator)}
@@ -83,8 +63,6 @@ def sample(
 
     directory = Path(public)
     published = _read_parameters(directory / "parameters.json")
-    if rows < 1:
-        raise BadInput(f"rows must be a positive whole number, not {rows!r}.")
     schema = Schema.from_dict(published["schema"], source=str(directory / "parameters.json"))
     columns: Columns = {}
     if schema.public:
@@ -93,10 +71,9 @@ def sample(
         columns = tables.encode(tables.read(file), schema, roles=(Role.PUBLIC,), name=str(file))
     elif predictors is not None:
         raise BadInput("predictors were given, but the release has no public column.")
-    available = len(next(iter(columns.values()))) if columns else rows
     spec = published["model"]
-    built = None if spec == {"name": "ph"} else rebuild_model(spec, schema=schema, text=model)
-    return simulate(published, Predictors(columns, available, rows), Source(seed), model=built)
+    built = None if spec == histogram.SPEC else rebuild_model(spec, schema=schema, text=model)
+    return simulate(published, Predictors(columns, rows), Source(seed), model=built)
 
 
 def _read_parameters(path: Path) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.errors import BadInput
-from understudy.schema import LARGEST_INTEGER, Column, Role, Schema, nearest, writable
+from understudy.column import LARGEST_INTEGER, writable
+from understudy.errors import BadInput, nearest
+from understudy.schema import Column, Role, Schema
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpyro.distributions as dist
 from numpyro import handlers
+from numpyro.infer import init_to_uniform
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from understudy.tables import Columns
 
 Site = dict[str, Any]
+Sites = dict[str, Site]
 
 _SIZES = (101, 103)
 """Sizes of the public example tables: a plate of these sizes in turn is the record plate."""
@@ -91,7 +93,10 @@ class _Program:
 
         def example(rows: int, seed: int) -> list[Site]:
             table = _random_table(self.schema, rows, seed)
-            return list(self.trace(table, rows, key=jax.random.key(seed)).values())
+            # Near the origin, rather than from the prior, so that an improper one gets this far.
+            seeded = handlers.seed(self.function, rng_seed=jax.random.key(seed))
+            started = handlers.substitute(seeded, substitute_fn=init_to_uniform)
+            return list(self.trace(table, rows, started).values())
 
         return example(_SIZES[0], 0), example(_SIZES[1], 1)
 
@@ -152,29 +157,24 @@ class _Program:
                 )
         return tuple(first.values())
 
-    def trace(
-        self,
-        columns: Columns | Data,
-        rows: int,
-        *,
-        theta: Theta | None = None,
-        key: jax.Array | None = None,
-    ) -> dict[str, Site]:
-        """Run the function with θ fixed and return its sites; a key is needed only to sample."""
+    def trace(self, columns: Columns | Data, rows: int, handled: Callable[..., Any]) -> Sites:
+        """Run the function, inside effect handlers, on columns by name and return its sites."""
         inputs: dict[str, Any] = {name: columns.get(name) for name in self.columns}
         if "n" in self.arguments:
             inputs["n"] = rows
-        program = handlers.substitute(self.function, data=theta or {})
-        if key is not None:
-            program = handlers.seed(program, rng_seed=key)
         with _user_code(self.title):
-            sites: dict[str, Site] = handlers.trace(program).get_trace(**inputs)
+            sites: Sites = handlers.trace(handled).get_trace(**inputs)
         return sites
 
-    def log_prior(self, theta: Theta, columns: Columns) -> jax.Array:
-        rows = len(next(iter(columns.values())))
+    def at(self, theta: Theta) -> Callable[..., Any]:
+        """Return the function with its parameters fixed."""
+        return handlers.substitute(self.function, data=theta)
+
+    def log_prior(self, theta: Theta, columns: Columns | Data) -> jax.Array:
+        """Return the log density of everything that is not an outcome."""
+        rows = len(columns[self.outcomes[0]])
         total = jnp.zeros(())
-        for site in self.trace(columns, rows, theta=theta).values():
+        for site in self.trace(columns, rows, self.at(theta)).values():
             if site["type"] == "sample" and site["name"] not in self.outcomes:
                 total = total + jnp.sum(_log_prob(site))
         return total
@@ -182,7 +182,7 @@ class _Program:
     def table_loglik(self, theta: Theta, columns: Columns | Data) -> jax.Array:
         """Return the record log-likelihoods as the function itself computes them on a table."""
         rows = len(columns[self.outcomes[0]])
-        sites = self.trace(columns, rows, theta=theta)
+        sites = self.trace(columns, rows, self.at(theta))
         total = jnp.zeros(rows)
         for name in self.outcomes:
             site = sites[name]
@@ -204,7 +204,7 @@ class _Program:
     def simulate(self, key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
         known = {column.name for column in self.schema.public}
         columns = {name: jnp.asarray(values) for name, values in public.items() if name in known}
-        sites = self.trace(columns, rows, theta=theta, key=key)
+        sites = self.trace(columns, rows, handlers.seed(self.at(theta), rng_seed=key))
         return {name: np.asarray(sites[name]["value"]) for name in self.outcomes}
 
 
@@ -324,23 +324,32 @@ def _random_table(schema: Schema, rows: int, seed: int) -> Columns:
 def _check_records_stand_alone(program: _Program, model: Model) -> None:
     """Compare the function on whole public tables with the same records one by one."""
     thetas = jax.vmap(model.constrain)(model.starting_points(jax.random.key(0), 3))
-    for k in range(3):
-        theta = {name: values[k] for name, values in thetas.items()}
-        one, other = (_random_table(program.schema, rows, k) for rows in _SIZES)
-        if program.log_prior(theta, one) != program.log_prior(theta, other):
-            raise BadInput(
-                f"the prior of the model '{program.title}' depends on the table; it must be fixed "
-                f"before the table is seen."
+
+    @jax.jit
+    def evaluate(table: Data) -> tuple[jax.Array, jax.Array, jax.Array]:
+        def at(theta: Theta) -> tuple[jax.Array, jax.Array, jax.Array]:
+            return (
+                program.log_prior(theta, table),
+                program.table_loglik(theta, table),
+                program.record_loglik(theta, table),
             )
-        for table in (one, other):
-            whole = np.asarray(program.table_loglik(theta, table))
-            alone = np.asarray(program.record_loglik(theta, model.prepare(table)))
-            if not np.allclose(whole, alone, rtol=1e-9, atol=1e-9, equal_nan=True):
-                raise BadInput(
-                    f"in the model '{program.title}' the likelihood of a record depends on other "
-                    f"records (a mean or a scale taken over the table, for example): records must "
-                    f"be conditionally independent given the parameters."
-                )
+
+        return jax.lax.map(at, thetas)
+
+    tables = [model.prepare(_random_table(program.schema, rows, rows)) for rows in _SIZES]
+    (prior, *_), (other_prior, *_) = results = [evaluate(table) for table in tables]
+    if not np.array_equal(prior, other_prior, equal_nan=True):
+        raise BadInput(
+            f"the prior of the model '{program.title}' depends on the table; it must be fixed "
+            f"before the table is seen."
+        )
+    for _, whole, alone in results:
+        if not np.allclose(whole, alone, rtol=1e-9, atol=1e-9, equal_nan=True):
+            raise BadInput(
+                f"in the model '{program.title}' the likelihood of a record depends on other "
+                f"records (a mean or a scale taken over the table, for example): records must be "
+                f"conditionally independent given the parameters."
+            )
 
 
 def _check_simulation(program: _Program, model: Model) -> None:
@@ -380,7 +389,7 @@ def _user_code(title: str) -> Iterator[None]:
     """
     try:
         yield
-    except Exception as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:  # noqa: BLE001
         lines = str(error).strip().splitlines()
         reason = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
         raise BadInput(f"the model '{title}' raised {reason}") from None

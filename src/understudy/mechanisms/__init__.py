@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import MISSING, fields
 from typing import Any
 
-from understudy.errors import BadInput
+from understudy.errors import BadInput, nearest
 from understudy.mechanisms.base import Mechanism
 from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
@@ -53,6 +52,5 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism | PerturbedHistogra
 def _by_name(name: str) -> type[Mechanism] | type[PerturbedHistogram]:
     if name in BY_NAME:
         return BY_NAME[name]
-    nearest = difflib.get_close_matches(name.lower().replace("_", "-"), BY_NAME, n=1, cutoff=0.4)
-    hint = f" Did you mean '{nearest[0]}'?" if nearest else ""
-    raise BadInput(f"there is no mechanism '{name}': choose one of {', '.join(BY_NAME)}.{hint}")
+    hint = nearest(name.lower().replace("_", "-"), BY_NAME)
+    raise BadInput(f"there is no mechanism '{name}'{hint}: choose one of {', '.join(BY_NAME)}.")

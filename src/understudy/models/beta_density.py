@@ -4,8 +4,9 @@ With u = (y − lower) / (upper − lower),
 
     f = (a − 1) log u + (b − 1) log(1 − u) + log Γ(λ) − log Γ(a) − log Γ(b),    λ = a + b,
 
-which is linear in (a, b) apart from the normalising constant. At u = 0 and u = 1 it is infinite; the value
-returned is the limit and the gradient is that of the finite part, so nothing turns into a NaN.
+which is linear in (a, b) apart from the normalising constant. At u = 0 and u = 1 it is infinite;
+the value returned is the limit and the gradient is that of the finite part, so nothing turns into
+a NaN.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ comes from a table.
 
 from __future__ import annotations
 
+import ast
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.schema import Role, Type
+from understudy.schema import Role
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 _POINTS = 1001
 """Rows of the public frame; a declared range of up to a thousand whole numbers fits in it."""
+_QUOTED = r"`([^`]+)`"
+_OTHER_POINTS = 1007
+"""A second frame with other points shows whether the first one's values were special."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +62,17 @@ def design(formula: str, schema: Schema) -> Design:
         left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
     if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
         raise BadInput(f"the formula '{formula}' must have the form 'outcome ~ predictors'.")
-    outcome = str(left)
-    _check_names(formula, schema, outcome, sorted(map(str, right.required_variables)))
-    predictors = tuple(c.name for c in schema.public if c.name in right.required_variables)
-    domain = _public_frame(schema, predictors)
+    outcome, named = str(left), _variables(right)
+    _check_names(formula, schema, outcome, sorted(named))
+    predictors = tuple(column.name for column in schema.public if column.name in named)
+    domain = _public_frame(schema, predictors, _POINTS)
+    between = _public_frame(schema, predictors, _OTHER_POINTS)
     with _refusing(formula):
         first = right.get_model_matrix(domain, context=None)
-    names = tuple(map(str, first.columns))
-    spec = first.model_spec
-    raw = _materialise(spec, domain)
-    if not np.isfinite(raw).all():
-        worst = names[int(np.argmin(np.isfinite(raw).all(axis=0)))]
-        raise BadInput(
-            f"in the formula '{formula}' the term '{worst}' is not finite over the declared "
-            f"bounds: change the term or the bounds."
-        )
+        names, spec = tuple(map(str, first.columns)), first.model_spec
+        raw, elsewhere = _materialise(spec, domain), _materialise(spec, between)
+    for values in (raw, elsewhere):
+        _check_finite(formula, names, values)
     _check_rows_stand_alone(formula, spec, domain, raw)
     low, high = raw.min(axis=0), raw.max(axis=0)
     constant = high == low  # The intercept, which keeps its value of one.
@@ -105,18 +106,42 @@ def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[st
         )
 
 
-def _public_frame(schema: Schema, predictors: tuple[str, ...]) -> pd.DataFrame:
+def _variables(right: Any) -> set[str]:
+    """Return the names in a formula's right-hand side that are not those of functions."""
+    found: set[str] = set()
+    for factor in {factor for term in right for factor in term.factors}:
+        if factor.eval_method is factor.EvalMethod.LOOKUP:
+            found.add(factor.expr)
+        elif factor.eval_method is factor.EvalMethod.PYTHON:
+            found.update(re.findall(_QUOTED, factor.expr))
+            tree = list(ast.walk(ast.parse(re.sub(_QUOTED, "0", factor.expr), mode="eval")))
+            names = {node.id for node in tree if isinstance(node, ast.Name)}
+            called = {ast.unparse(node.func) for node in tree if isinstance(node, ast.Call)}
+            found |= names - {function.partition(".")[0] for function in called}
+    return found
+
+
+def _check_finite(formula: str, names: tuple[str, ...], values: np.ndarray) -> None:
+    bad = ~np.isfinite(values).all(axis=0)
+    if bad.any():
+        raise BadInput(
+            f"in the formula '{formula}' the term '{names[int(np.argmax(bad))]}' is not finite "
+            f"over the declared domain: change the term or the bounds."
+        )
+
+
+def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> pd.DataFrame:
     """Lay rows out over the declared domain: every level, both bounds and the space between."""
     columns: Columns = {}
-    rows = np.arange(_POINTS)
+    rows = np.arange(points)
     for name in predictors:
         column = schema.column(name)
         if column.numeric:
-            grid = np.linspace(column.lower, column.upper, _POINTS)
-            columns[name] = grid if column.type is Type.CONTINUOUS else np.round(grid)
+            grid = np.linspace(column.lower, column.upper, points)
+            columns[name] = np.round(grid) if column.whole else grid
         else:
             columns[name] = rows % len(column.levels or ())
-    return _frame(columns, schema, predictors, rows=_POINTS)
+    return _frame(columns, schema, predictors, rows=points)
 
 
 def _frame(
@@ -147,7 +172,7 @@ def _check_rows_stand_alone(formula: str, spec: Any, domain: pd.DataFrame, raw: 
     chosen = np.random.default_rng(0).permutation(len(domain))[:7]
     with _refusing(formula):
         alone = _materialise(spec, domain.iloc[chosen].reset_index(drop=True))
-    if not np.allclose(alone, raw[chosen], rtol=1e-12, atol=0.0):
+    if len(raw) != len(domain) or not np.allclose(alone, raw[chosen], rtol=1e-12, atol=1e-12):
         raise BadInput(
             f"the formula '{formula}' has a term that mixes records (a lag, for example), but a "
             f"record's likelihood must depend on that record alone."

@@ -1,0 +1,176 @@
+"""One declared column: its role, its type, and the values that it may hold."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.errors import BadInput
+
+LARGEST_INTEGER = 2**53
+"""Whole numbers up to here are exact in float64, in which all numeric columns are computed."""
+
+
+class Role(StrEnum):
+    """What happens to a column: it is synthesised, copied as it is, or left out."""
+
+    CONFIDENTIAL = "confidential"
+    PUBLIC = "public"
+    IGNORE = "ignore"
+
+
+class Type(StrEnum):
+    """What the values of a column are."""
+
+    CONTINUOUS = "continuous"
+    COUNT = "count"
+    INTEGER = "integer"
+    CATEGORICAL = "categorical"
+    BINARY = "binary"
+
+
+_WHOLE = frozenset({Type.COUNT, Type.INTEGER})
+_LEVELLED = frozenset({Type.CATEGORICAL, Type.BINARY})
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise BadInput(otherwise)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One declared column. Numeric types have bounds, the others have levels, never both."""
+
+    name: str
+    role: Role
+    type: Type | None = None
+    bounds: tuple[float, float] | None = None
+    levels: tuple[str, ...] | None = None
+    outside: str = "refuse"
+
+    def __post_init__(self) -> None:
+        try:
+            self._check()
+        except BadInput as fault:
+            raise BadInput(f"column {self.name!r} {fault}.") from None
+
+    def _check(self) -> None:
+        """Refuse a declaration that contradicts itself, with the rest of a sentence."""
+        _demand(
+            bool(self.name) and writable(self.name),
+            "needs a name without line breaks and other control characters",
+        )
+        _demand(
+            self.outside in ("refuse", "clamp"),
+            f"has outside = {self.outside!r}, which must be 'refuse' or 'clamp'",
+        )
+        if self.type is None:
+            _demand(self.role is Role.IGNORE, f"needs a type: {listed(Type)}")
+        elif self.numeric:
+            _demand(self.levels is None, f"is {self.type} and has bounds, so remove its levels")
+            _check_bounds(self.bounds, self.type)
+        else:
+            _demand(self.bounds is None, f"is {self.type} and has levels, so remove its bounds")
+            _demand(self.outside == "refuse", f"is {self.type}, and only numbers can be clamped")
+            _check_levels(self.levels, self.type)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether the column holds numbers within bounds, rather than codes of levels."""
+        return self.type is not None and self.type not in _LEVELLED
+
+    @property
+    def whole(self) -> bool:
+        """Whether the numbers are whole ones."""
+        return self.type in _WHOLE
+
+    @property
+    def lower(self) -> float:
+        """The smallest value that the declaration allows."""
+        return self._declared_bounds[0]
+
+    @property
+    def upper(self) -> float:
+        """The largest value that the declaration allows."""
+        return self._declared_bounds[1]
+
+    @property
+    def width(self) -> float:
+        """The distance between the bounds."""
+        return self.upper - self.lower
+
+    @property
+    def _declared_bounds(self) -> tuple[float, float]:
+        if self.bounds is None:
+            raise BadInput(f"column {self.name!r} is not numeric, so it has no bounds.")
+        return self.bounds
+
+    def spread(self, ranks: NDArray[np.int64]) -> NDArray[Any]:
+        """Return values that cover the domain evenly, one for each rank 0, ..., len(ranks) − 1."""
+        if self.levels is not None:
+            return ranks % len(self.levels)
+        quantiles = (ranks + 0.5) / max(len(ranks), 1)
+        values = np.clip(self.lower + self.width * quantiles, self.lower, self.upper)
+        return np.rint(values) if self.whole else values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column's table in the TOML layout."""
+        if self.type is None:
+            return {"role": str(self.role)}
+        declared: dict[str, Any] = {"role": str(self.role), "type": str(self.type)}
+        if self.levels is not None:
+            return declared | {"levels": list(self.levels)}
+        number = int if self.whole else float
+        return declared | {
+            "bounds": [number(self.lower), number(self.upper)],
+            "outside": self.outside,
+        }
+
+
+def _check_bounds(bounds: tuple[float, float] | None, type_: Type) -> None:
+    if bounds is None:
+        raise BadInput(f"is {type_} and needs bounds = [lower, upper]")
+    lower, upper = bounds
+    _demand(all(map(math.isfinite, (lower, upper, upper - lower))), "needs finite bounds")
+    _demand(lower != upper, "has equal bounds; the lower must be below the upper")
+    _demand(lower < upper, "has reversed bounds; the lower must be below the upper")
+    if type_ in _WHOLE:
+        whole = lower == math.floor(lower) and upper == math.floor(upper)
+        _demand(whole, f"is {type_}, so its bounds must be whole numbers")
+        exact = max(-lower, upper) <= LARGEST_INTEGER
+        _demand(exact, f"is {type_}, so its bounds must lie within ±2^53")
+    if type_ is Type.COUNT:
+        _demand(lower >= 0, "is a count, so its lower bound cannot be negative; see type integer")
+
+
+def _check_levels(levels: tuple[str, ...] | None, type_: Type) -> None:
+    if levels is None:
+        raise BadInput(f"is {type_} and needs levels")
+    _demand(all(levels), "has an empty level, but empty means missing")
+    _demand(all(map(writable, levels)), "has a level with a line break or control character")
+    repeated = [level for level, times in Counter(levels).items() if times > 1]
+    _demand(not repeated, f"has repeated levels: {', '.join(map(repr, repeated))}")
+    _demand(len(levels) >= 2, f"is {type_} and needs at least two levels")
+    if type_ is Type.BINARY:
+        _demand(len(levels) == 2, f"is binary and needs exactly two levels, not {len(levels)}")
+
+
+def writable(text: str) -> bool:
+    """Whether a name or level survives being written to a CSV file and read back."""
+    return not any(
+        unicodedata.category(character) in ("Cc", "Cs") or character == "\ufeff"
+        for character in text
+    )
+
+
+def listed(words: type[StrEnum]) -> str:
+    """Return the words that a key may hold, as a sentence names them."""
+    return " | ".join(words)

@@ -1,0 +1,102 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.errors import BadInput
+from understudy.guarantee import (
+    Adjacency,
+    Guarantee,
+    Kind,
+    Weights,
+    bound_for,
+    check_epsilon,
+    epsilon_of_bound,
+)
+
+EPSILONS = st.floats(1e-6, 1e6)
+
+
+def guarantee(**changes):
+    settings = {
+        "mechanism": "censor-uw",
+        "kind": Kind.STRICT,
+        "asked": Adjacency.ADD_REMOVE,
+        "epsilon": {Adjacency.ADD_REMOVE: 1.0, Adjacency.REPLACE_ONE: 2.0},
+        "draws": 1,
+        "weights": Weights.NONE,
+        "sampler": "nuts",
+        "assumptions": ("The sun rises.",),
+        "seeded": False,
+        "rows": 10,
+    }
+    return Guarantee(**(settings | changes))
+
+
+@given(EPSILONS, st.sampled_from(Adjacency))
+def test_the_bound_for_an_epsilon_costs_that_epsilon(epsilon, adjacency):
+    bound = bound_for(epsilon=epsilon, adjacency=adjacency)
+    assert epsilon_of_bound(bound, draws=1)[adjacency] == epsilon
+
+
+def test_the_paper_s_bound_is_half_of_epsilon_and_replace_one_halves_it_again():
+    assert bound_for(epsilon=5.0, adjacency=Adjacency.ADD_REMOVE) == 2.5
+    assert bound_for(epsilon=5.0, adjacency=Adjacency.REPLACE_ONE) == 1.25
+
+
+@given(EPSILONS, st.integers(1, 100))
+def test_replacing_costs_twice_adding_and_draws_add_up(bound, draws):
+    one, several = epsilon_of_bound(bound, draws=1), epsilon_of_bound(bound, draws=draws)
+    assert one[Adjacency.REPLACE_ONE] == 2 * one[Adjacency.ADD_REMOVE]
+    for adjacency in Adjacency:
+        assert several[adjacency] == pytest.approx(draws * one[adjacency])
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, -0.0, math.nan, math.inf, -math.inf, "1", None, True])
+def test_an_epsilon_that_is_not_a_positive_number_is_refused(epsilon):
+    with pytest.raises(BadInput, match="epsilon must be a positive"):
+        check_epsilon(epsilon)
+
+
+def test_an_unknown_adjacency_is_refused_with_the_known_ones():
+    with pytest.raises(BadInput, match="'add-remove' or 'replace-one'"):
+        Adjacency.parse("hamming")
+
+
+def test_the_file_has_every_key_of_the_contract():
+    contents = guarantee().to_dict()
+    assert contents["epsilon"] == {"add-remove": 1.0, "replace-one": 2.0}
+    assert set(contents) >= {
+        "mechanism", "kind", "epsilon", "delta", "draws", "stages", "weights", "sampler",
+        "assumptions", "seeded", "charged", "rows",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [Kind.ASYMPTOTIC, Kind.NONE])
+def test_only_a_strict_guarantee_states_numbers(kind):
+    contents = guarantee(kind=kind, epsilon=None).to_dict()
+    assert contents["epsilon"] == {"add-remove": None, "replace-one": None}
+    assert contents["delta"] is None
+    with pytest.raises(ValueError, match="exactly when it is strict"):
+        guarantee(kind=kind)
+    with pytest.raises(ValueError, match="exactly when it is strict"):
+        guarantee(epsilon=None)
+
+
+def test_plain_words_state_both_epsilons_their_factors_and_the_missing_ledger():
+    text = str(guarantee())
+    assert "ε = 1 when one record is added or removed, and ε = 2" in text
+    assert "at most 2.72 by taking part, or 7.39 by having other values" in text
+    assert "not charged to any ledger" in text
+    assert "  - The sun rises." in text
+
+
+def test_plain_words_survive_an_absurd_epsilon():
+    stated = {Adjacency.ADD_REMOVE: 5000.0, Adjacency.REPLACE_ONE: 10000.0}
+    assert "at most 10^2171 by taking part" in str(guarantee(epsilon=stated))
+
+
+def test_a_seeded_guarantee_says_that_it_is_not_for_release():
+    assert "NOT FOR RELEASE" in str(guarantee(seeded=True))
+    assert "NOT FOR RELEASE" not in str(guarantee())
