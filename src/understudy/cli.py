@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
 import warnings
+from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -111,7 +113,7 @@ def init(
     text = drafting.draft(tables.read(table), source=table.name)
     with written_whole(destination) as file:
         file.write_text(text, encoding="utf-8")
-    typer.echo(
+    _tell(
         f"{destination} is a draft: fill in every blank from public knowledge, not from the table."
     )
 
@@ -224,7 +226,7 @@ def sample(
     frame = simulation.sample(public, rows=rows, predictors=predictors, model=model, seed=seed)
     with written_whole(out) as file:
         tables.write(frame, file)
-    typer.echo(f"{rows:,} rows written to {out}, at no further cost.")
+    _tell(f"{rows:,} rows written to {out}, at no further cost.")
 
 
 @app.command()
@@ -248,10 +250,18 @@ def compare(
 
 
 def _say_where(directory: Path, headline: str) -> None:
-    typer.echo(headline + "\n")
-    typer.echo(f"synthetic table  {directory / 'public' / 'synthetic.csv'}")
-    typer.echo(f"guarantee        {directory / 'public' / 'guarantee.txt'}")
-    typer.echo(f"report           {directory / 'internal' / 'report.html'}  (confidential)")
+    _tell(
+        f"{headline}\n\n"
+        f"synthetic table  {directory / 'public' / 'synthetic.csv'}\n"
+        f"guarantee        {directory / 'public' / 'guarantee.txt'}\n"
+        f"report           {directory / 'internal' / 'report.html'}  (confidential)"
+    )
+
+
+def _tell(text: str) -> None:
+    """Say that something was written; that nobody listens does not undo it."""
+    with suppress(OSError):
+        typer.echo(text)
 
 
 def main() -> NoReturn:
@@ -263,9 +273,12 @@ def main() -> NoReturn:
     signal.signal(signal.SIGTERM, stop)
     # A library's warning is not a sentence for a steward, and its text is beyond our control.
     warnings.simplefilter("ignore")
+    logging.disable()
     code = run(sys.argv[1:])
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.flush()
     # Not sys.exit: after an interruption, chains still running in threads would be waited for.
     os._exit(code)
 

@@ -1,0 +1,114 @@
+"""Imports point one way, and importing the package costs nothing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "src" / "understudy"
+
+LAYERS = [
+    ["errors", "files", "progress", "_jax", "data"],
+    ["guarantee", "column", "randomness"],
+    ["schema"],
+    ["tables"],
+    ["drafting", "utility", "predictors"],
+    ["report"],
+    ["score"],
+    ["models"],
+    ["adapters", "lipschitz", "weights"],
+    ["loading", "samplers", "mechanisms"],
+    ["histogram", "assumptions", "fitting"],
+    ["drawing", "simulation", "comparison"],
+    ["release"],
+    ["synthesis"],
+    ["cli"],
+    ["__main__"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+
+def imported(path):
+    """Yield the parts of the package that a file imports at run time, wherever the import is."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    typing_only = {
+        id(node)
+        for block in ast.walk(tree)
+        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
+        for node in ast.walk(block)
+    }
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = node.module.split(".")
+            if parts[0] == "understudy":
+                yield from [parts[1]] if len(parts) > 1 else (alias.name for alias in node.names)
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("understudy."):
+                    yield alias.name.split(".")[1]
+
+
+FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_downwards(path):
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    assert own in LEVEL, f"{own} has no place in the layers yet"
+    for name in imported(path):
+        if name not in (own, "__version__"):
+            assert LEVEL[name] < LEVEL[own], f"{own} must not import {name}"
+
+
+HEAVY = ["jax", "numpyro", "blackjax", "pandas", "scipy", "matplotlib", "opendp", "formulaic"]
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import understudy", "import understudy.cli; understudy.cli.run(['--help'])"],
+    ids=["import", "help"],
+)
+def test_nothing_heavy_is_imported_before_it_is_needed(code):
+    check = f"{code}\nimport sys\nheavy = set({HEAVY}) & set(sys.modules)\nassert not heavy, heavy"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_can_be_had():
+    import understudy
+
+    for name in understudy.__all__:
+        assert getattr(understudy, name) is not None
+    with pytest.raises(AttributeError):
+        _ = understudy.nonsense
+
+
+def test_densities_are_computed_in_double_precision():
+    from understudy._jax import jnp
+
+    assert jnp.asarray(1.0).dtype == jnp.float64
+
+
+def test_compiled_kernels_hold_no_records():
+    """Tables are arguments of a kernel: none of their values may be among its constants."""
+    import numpy as np
+
+    import understudy as us
+    from understudy._jax import jax, jnp
+    from understudy.samplers.nuts import _warm_up
+    from understudy.score import Row
+
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+    model = us.beta(us.Schema.from_dict({"columns": {"x": column}}))
+    data = model.prepare({"x": np.full(33, 0.123456789)})
+    row = Row(jnp.ones(33), jnp.zeros(33), jnp.asarray(2.5))
+    lowered = _warm_up.lower(model, data, row, jax.random.key(0), jnp.zeros(2))
+    text = lowered.as_text()
+    assert "tensor<33xf64>" in text
+    assert f"{float(data['log_u'][0]):.4f}"[:6] not in text

@@ -1,0 +1,85 @@
+"""Every example in the documentation runs, as it stands, beside the table that it speaks of."""
+
+import re
+import shlex
+import shutil
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from understudy import __version__, data
+from understudy.cli import run
+from understudy.mechanisms import BY_NAME
+from understudy.schema import Schema
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page, language):
+    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
+
+
+@pytest.fixture
+def salaries(tmp_path, monkeypatch):
+    shutil.copy(data.survey_table(), tmp_path / "salaries.csv")
+    shutil.copy(data.survey_schema(), tmp_path / "salaries.toml")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param(block, id=f"{page.stem}-{number}")
+        for page in PAGES
+        for number, block in enumerate(blocks(page, "python"), start=1)
+    ],
+)
+def test_python_examples_run(code, salaries):
+    exec(compile(code, "<documentation>", "exec"), {"__name__": "example"})
+    assert "from-python" not in code or (salaries / "from-python/public/synthetic.csv").exists()
+
+
+def test_the_commands_of_the_readme_run_in_order(salaries, capsys):
+    commands = [
+        line
+        for block in blocks(PAGES[0], "sh")
+        for line in block.replace("\\\n", " ").splitlines()
+        if line.startswith("understudy ")
+    ]
+    assert len(commands) == 4
+    for command in commands:
+        arguments = shlex.split(command)[1:]
+        if arguments[0] == "init":
+            arguments[arguments.index("-o") + 1] = "draft.toml"
+        assert run(arguments) == 0, capsys.readouterr().err
+    assert (salaries / "more.csv").read_text().count("\n") == 5001
+
+
+def test_the_schema_of_the_readme_is_that_of_the_survey():
+    (declared,) = blocks(PAGES[0], "toml")
+    schema = Schema.from_dict(tomllib.loads(declared))
+    assert schema == Schema.load(data.survey_schema())
+
+
+def test_the_readme_opens_with_the_two_commands_and_lists_every_mechanism():
+    text = PAGES[0].read_text("utf-8")
+    assert "make demo" in blocks(PAGES[0], "sh")[0]
+    assert "make test" in blocks(PAGES[0], "sh")[0]
+    for name in BY_NAME:
+        assert f"`{name}`" in text
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == __version__
+    assert f"version: {__version__}" in (ROOT / "CITATION.cff").read_text()
+    assert f"## {__version__}" in (ROOT / "CHANGELOG.md").read_text()

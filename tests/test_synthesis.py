@@ -1,0 +1,215 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import understudy as us
+from understudy.guarantee import Adjacency, Kind
+from understudy.predictors import plan_predictors
+
+SIZE = 150
+COLUMN = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+GROUP = {"role": "public", "type": "categorical", "levels": ["a", "b"]}
+ALONE = us.Schema.from_dict({"table": {"size": SIZE}, "columns": {"x": COLUMN}})
+SIZELESS = us.Schema.from_dict({"columns": {"x": COLUMN}})
+GROUPED = us.Schema.from_dict({"columns": {"x": COLUMN, "g": GROUP}})
+VALUES = np.random.default_rng(0).beta(0.5, 3, SIZE)
+TABLE = pd.DataFrame({"x": VALUES})
+CODED = {"x": VALUES, "g": np.arange(SIZE) % 2}
+
+
+class TestRows:
+    """How many rows a synthetic table has, and when the true size may be used."""
+
+    def test_the_declared_size_is_the_default(self):
+        plan = plan_predictors(ALONE, {"x": VALUES[:90]}, Adjacency.ADD_REMOVE)
+        assert (plan.rows, plan.true_size) == (SIZE, False)
+
+    def test_asking_overrides_the_declared_size(self):
+        assert plan_predictors(ALONE, {"x": VALUES}, Adjacency.ADD_REMOVE, rows=7).rows == 7
+
+    def test_under_add_remove_the_true_size_is_never_used(self):
+        with pytest.raises(us.BadInput, match="declare size"):
+            plan_predictors(SIZELESS, {"x": VALUES}, Adjacency.ADD_REMOVE)
+
+    def test_under_replace_one_the_true_size_is_public(self):
+        plan = plan_predictors(SIZELESS, {"x": VALUES}, Adjacency.REPLACE_ONE)
+        assert (plan.rows, plan.true_size) == (SIZE, True)
+
+    def test_copied_public_columns_bring_their_number(self):
+        plan = plan_predictors(GROUPED, CODED, Adjacency.ADD_REMOVE)
+        assert (plan.rows, plan.copied) == (SIZE, True)
+        assert np.array_equal(plan.drawn(np.random.default_rng(0))["g"], CODED["g"])
+
+    def test_separate_predictors_replace_those_of_the_table(self):
+        separate = {"g": np.array([1, 1, 1])}
+        plan = plan_predictors(GROUPED, CODED, Adjacency.ADD_REMOVE, separate=separate)
+        assert (plan.rows, plan.copied) == (3, False)
+
+    def test_another_number_of_rows_draws_predictors_with_replacement(self):
+        plan = plan_predictors(GROUPED, CODED, Adjacency.ADD_REMOVE, rows=5000)
+        drawn = plan.drawn(np.random.default_rng(0))["g"]
+        assert len(drawn) == 5000
+        assert drawn.mean() == pytest.approx(0.5, abs=0.05)
+
+    @pytest.mark.parametrize("rows", [0, -3, True, 2.5])
+    def test_a_number_of_rows_that_is_none_is_refused(self, rows):
+        with pytest.raises(us.BadInput, match="positive whole number"):
+            plan_predictors(ALONE, {"x": VALUES}, Adjacency.ADD_REMOVE, rows=rows)
+
+
+@pytest.fixture(scope="module")
+def releases():
+    model = us.beta(ALONE)
+    mechanisms = [
+        us.Unweighted(),
+        us.Weighted(),
+        us.WeightedE(epsilon=3.0),
+        us.CensorUw(epsilon=3.0),
+        us.CensorW(epsilon=3.0),
+    ]
+    made = {m.name: us.synthesize(model, TABLE, m, seed=1) for m in mechanisms}
+    made["ph"] = us.synthesize(ALONE, TABLE, us.PerturbedHistogram(epsilon=3.0), seed=1)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "weights", "sampler", "epsilon"),
+    [
+        ("unweighted", "none", "none", "nuts", None),
+        ("weighted", "asymptotic", "same-data", "nuts", None),
+        ("weighted-e", "asymptotic", "same-data", "nuts", None),
+        ("censor-uw", "strict", "none", "nuts", 3.0),
+        ("censor-w", "asymptotic", "same-data", "nuts", None),
+        ("ph", "strict", "none", "none", 3.0),
+    ],
+)
+def test_each_mechanism_claims_what_holds_and_no_more(
+    releases, name, kind, weights, sampler, epsilon
+):
+    guarantee = releases[name].guarantee.to_dict()
+    assert (guarantee["kind"], guarantee["weights"], guarantee["sampler"]) == (
+        kind,
+        weights,
+        sampler,
+    )
+    assert guarantee["epsilon"]["add-remove"] == epsilon
+    assert guarantee["epsilon"]["replace-one"] == (None if epsilon is None else 2 * epsilon)
+    assert any("converged" in s for s in guarantee["assumptions"]) == (name == "censor-uw")
+
+
+def test_synthetic_tables_have_the_declared_size_and_domain(releases):
+    for release in releases.values():
+        assert list(release.synthetic.columns) == ["x"]
+        assert len(release.synthetic) == SIZE
+        assert release.synthetic["x"].between(0, 1).all()
+
+
+def test_censoring_bounds_the_lipschitz_bound_and_unweighted_does_not(releases):
+    bounds = {name: r.diagnostics["lipschitz_bound"] for name, r in releases.items()}
+    assert bounds["censor-uw"] == bounds["censor-w"] == 1.5
+    assert bounds["unweighted"] > bounds["weighted"] > 1.5
+    for name, release in releases.items():
+        if name != "ph":
+            assert release.diagnostics["local_epsilon"] == 2 * bounds[name]
+    assert releases["unweighted"].diagnostics["censored_records"] == 0
+    assert releases["censor-uw"].diagnostics["censored_records"] > 10
+
+
+def test_rows_come_from_the_published_parameters_alone(releases):
+    """The same θ and the same generator give the same rows without the confidential table."""
+    from understudy.predictors import Predictors
+    from understudy.randomness import Source
+    from understudy.simulation import simulate
+
+    published = json.loads(json.dumps(releases["censor-uw"].parameters[0]))
+    plan = Predictors({}, SIZE)
+    again = [simulate(published, plan, Source(9), model=us.beta(ALONE)) for _ in range(2)]
+    pd.testing.assert_frame_equal(*again)
+
+
+def test_released_parameters_lie_on_the_public_grid(releases):
+    from understudy.models.base import GRID
+
+    theta = releases["censor-uw"].parameters[0]["parameters"]
+    z = np.asarray(us.beta(ALONE).unconstrain(theta)) / GRID
+    np.testing.assert_allclose(z, np.round(z), atol=1e-5)
+
+
+def test_without_a_seed_no_two_releases_agree_and_with_one_they_do(releases):
+    model = us.beta(ALONE)
+    fresh = us.synthesize(model, TABLE, us.CensorUw(epsilon=3.0))
+    again = us.synthesize(model, TABLE, us.CensorUw(epsilon=3.0), seed=1)
+    seeded = releases["censor-uw"]
+    assert fresh.parameters[0]["parameters"] != seeded.parameters[0]["parameters"]
+    assert again.parameters == seeded.parameters
+    pd.testing.assert_frame_equal(again.synthetic, seeded.synthetic)
+    assert seeded.guarantee.seeded
+    assert not fresh.guarantee.seeded
+
+
+def test_several_tables_take_a_draw_each_and_cost_it():
+    release = us.synthesize(us.beta(ALONE), TABLE, us.CensorUw(epsilon=1.0), tables=3)
+    assert release.guarantee.draws == len(release.tables) == len(release.parameters) == 3
+    assert release.guarantee.epsilon[Adjacency.ADD_REMOVE] == pytest.approx(3.0)
+    draws = {json.dumps(theta["parameters"]) for theta in release.parameters}
+    assert len(draws) == 3
+
+
+def test_epsilon_under_replace_one_halves_the_bound():
+    mechanism = us.CensorUw(epsilon=3.0, adjacency="replace-one")
+    release = us.synthesize(us.beta(SIZELESS), TABLE, mechanism, seed=2)
+    assert release.guarantee.epsilon == {Adjacency.ADD_REMOVE: 1.5, Adjacency.REPLACE_ONE: 3.0}
+    assert release.diagnostics["lipschitz_bound"] == 0.75
+    assert any("number of records is public" in s for s in release.guarantee.assumptions)
+
+
+def test_assumptions_say_what_copying_public_columns_means():
+    table = pd.DataFrame({"x": VALUES, "g": np.where(CODED["g"] == 0, "a", "b")})
+    model = us.formula("x ~ g", family="beta", schema=GROUPED)
+    copied = us.synthesize(model, table, us.CensorUw(epsilon=3.0), seed=1)
+    separate = us.synthesize(
+        model, table, us.CensorUw(epsilon=3.0), predictors=table[["g"]], seed=1
+    )
+    assert any("membership is not protected" in s for s in copied.guarantee.assumptions)
+    assert not any("membership" in s for s in separate.guarantee.assumptions)
+    assert copied.synthetic["g"].tolist() == table["g"].tolist()
+
+
+def test_exact_zeros_and_ones_do_not_disturb_any_mechanism():
+    table = pd.DataFrame({"x": np.r_[VALUES[:-3], 0.0, 1.0, 1e-300]})
+    model = us.beta(ALONE)
+    for mechanism in (us.Unweighted(), us.Weighted(), us.CensorUw(epsilon=2.0)):
+        release = us.synthesize(model, table, mechanism, seed=1)
+        assert release.guarantee.kind is mechanism.kind
+        dropped = release.diagnostics["dropped_records"]
+        assert (dropped == 0) if mechanism.kind is Kind.STRICT else (dropped >= 2)
+
+
+def test_chains_that_do_not_converge_are_refused_unless_accepted_in_writing(monkeypatch):
+    monkeypatch.setattr("understudy.fitting.SMALLEST_ESS", 10**9)
+    model = us.beta(ALONE)
+    with pytest.raises(us.Refused, match="have not converged"):
+        us.synthesize(model, TABLE, us.CensorUw(epsilon=1.0), seed=1)
+    release = us.synthesize(model, TABLE, us.CensorUw(epsilon=1.0), seed=1, accept_poor_mixing=True)
+    assert any("--accept-poor-mixing" in s for s in release.guarantee.assumptions)
+
+
+def test_accepting_poor_mixing_is_written_down_even_when_the_chains_are_fine():
+    """Whether they were fine is confidential."""
+    release = us.synthesize(
+        us.beta(ALONE), TABLE, us.CensorUw(epsilon=1.0), seed=1, accept_poor_mixing=True
+    )
+    assert any("--accept-poor-mixing" in s for s in release.guarantee.assumptions)
+
+
+@pytest.mark.parametrize("count", [0, -1, 101, 1.5, True])
+def test_a_number_of_tables_that_makes_no_sense_is_refused(count):
+    with pytest.raises(us.BadInput, match="tables must be a number from 1 to 100"):
+        us.synthesize(us.beta(ALONE), TABLE, us.CensorUw(epsilon=1.0), tables=count)
+
+
+def test_a_bayesian_mechanism_needs_a_model():
+    with pytest.raises(us.BadInput, match="needs a model"):
+        us.synthesize(ALONE, TABLE, us.CensorUw(epsilon=1.0))
