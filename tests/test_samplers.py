@@ -118,6 +118,23 @@ def test_quadrature_with_few_records_recovers_a_wide_posterior():
     assert exact.mean(excess) == pytest.approx(2 / 3, abs=1e-3)
 
 
+def test_quadrature_serves_a_single_parameter():
+    """A normal mean with a normal prior, whose posterior is known."""
+
+    def centre_only(y, n):
+        centre = numpyro.sample("centre", dist.Normal(0.0, 2.0))
+        with numpyro.plate("records", n):
+            numpyro.sample("y", dist.Normal(centre, 1.0), obs=y)
+
+    model = from_numpyro(centre_only, schema=REAL)
+    values = np.random.default_rng(0).normal(3, 1, 30)
+    row = Row(jnp.ones(30), jnp.zeros(30), jnp.asarray(math.inf))
+    exact = quadrature(model, model.prepare({"y": values}), row)
+    precision = 30 + 1 / 4
+    assert exact.mean(exact.nodes[:, 0]) == pytest.approx(values.sum() / precision, abs=1e-9)
+    assert exact.sd(exact.nodes[:, 0]) == pytest.approx(precision**-0.5, rel=1e-9)
+
+
 def test_quadrature_refuses_more_than_two_parameters():
     schema = Schema.from_dict(
         {

@@ -39,7 +39,10 @@ class Exit(IntEnum):
 _INTERRUPTED = 130
 """What Typer returns after Ctrl-C."""
 
-Data = Annotated[Path, typer.Argument(help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav.")]
+Data = Annotated[
+    Path,
+    typer.Argument(metavar="DATA", help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav."),
+]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="Schema that declares the table.")]
 Seed = Annotated[
     int | None, typer.Option(help="Fix the randomness; the result is then NOT for release.")
@@ -76,7 +79,7 @@ def demo(
     from understudy import data, synthesis
     from understudy.mechanisms import CensorUw
     from understudy.models.formula import formula
-    from understudy.progress import shown
+    from understudy.progress import shown, stage
     from understudy.release import check_destination
     from understudy.schema import Schema
 
@@ -84,12 +87,14 @@ def demo(
     destination, replace = (Path("understudy-demo"), True) if out is None else (out, force)
     check_destination(destination, force=replace)
     schema = Schema.load(data.survey_schema())
-    model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
     with shown(quiet=quiet) as progress:
+        with stage(progress, "Model"):
+            model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
         release = synthesis.synthesize(
             model, data.survey_table(), CensorUw(epsilon=5.0), seed=seed, progress=progress
         )
-    release.write(destination, force=replace)
+        with stage(progress, "Writing"):
+            release.write(destination, force=replace)
     if not quiet:
         typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
         _say_where(destination, release.guarantee.headline)
@@ -170,7 +175,7 @@ def synthesize(
     from understudy import synthesis
     from understudy.loading import load_model
     from understudy.mechanisms import PerturbedHistogram, make_mechanism
-    from understudy.progress import shown
+    from understudy.progress import shown, stage
     from understudy.release import check_destination
     from understudy.schema import Schema
 
@@ -181,14 +186,13 @@ def synthesize(
     )
     declared = Schema.load(schema)
     check_destination(out, force=force)
-    histogram = isinstance(chosen, PerturbedHistogram)
-    if model is None and not histogram:
+    if model is None and not isinstance(chosen, PerturbedHistogram):
         raise BadInput(f"the mechanism {mechanism} needs --model.")
     with shown(quiet=quiet) as progress:
+        with stage(progress, "Model"):
+            built = None if model is None else load_model(model, schema=declared, family=family)
         release = synthesis.synthesize(
-            declared
-            if histogram or model is None
-            else load_model(model, schema=declared, family=family),
+            built or declared,
             table,
             chosen,
             rows=rows,
@@ -198,14 +202,17 @@ def synthesize(
             accept_poor_mixing=accept_poor_mixing,
             progress=progress,
         )
-    release.write(out, force=force, parquet=parquet)
+        with stage(progress, "Writing"):
+            release.write(out, force=force, parquet=parquet)
     if not quiet:
         _say_where(out, release.guarantee.headline)
 
 
 @app.command()
 def sample(
-    public: Annotated[Path, typer.Argument(help="The public directory of a release.")],
+    public: Annotated[
+        Path, typer.Argument(metavar="DIR/public", help="The public directory of a release.")
+    ],
     rows: Annotated[int, typer.Option(help="Rows to draw.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="File to write: .csv or .parquet.")],
     predictors: Annotated[
@@ -216,23 +223,27 @@ def sample(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Fix the randomness.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Draw more rows from a release: free, and without the confidential table."""
     from understudy import simulation, tables
     from understudy.files import written_whole
+    from understudy.progress import shown, stage
 
     if out.exists() and not force:
         raise BadInput(f"'{out}' exists already: name another file, or add --force.")
-    frame = simulation.sample(public, rows=rows, predictors=predictors, model=model, seed=seed)
-    with written_whole(out) as file:
-        tables.write(frame, file)
-    _tell(f"{rows:,} rows written to {out}, at no further cost.")
+    with shown(quiet=quiet) as progress, stage(progress, "Sampling"):
+        frame = simulation.sample(public, rows=rows, predictors=predictors, model=model, seed=seed)
+        with written_whole(out) as file:
+            tables.write(frame, file)
+    if not quiet:
+        _tell(f"{rows:,} rows written to {out}, at no further cost.")
 
 
 @app.command()
 def compare(
     table: Data,
-    synthetic: Annotated[Path, typer.Argument(help="Synthetic table.")],
+    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="Synthetic table.")],
     schema: SchemaFile,
     out: Annotated[Path | None, typer.Option(help="Write an HTML page, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -240,12 +251,14 @@ def compare(
 ) -> None:
     """Compare a synthetic table with the confidential one. The result is CONFIDENTIAL."""
     from understudy import comparison
+    from understudy.progress import shown, stage
 
     if out is not None and out.exists() and not force:
         raise BadInput(f"'{out}' exists already: name another file, or add --force.")
-    compared = comparison.compare_files(table, synthetic, schema)
-    if out is not None:
-        compared.write_page(out)
+    with shown(quiet=as_json) as progress, stage(progress, "Comparing"):
+        compared = comparison.compare_files(table, synthetic, schema)
+        if out is not None:
+            compared.write_page(out)
     typer.echo(compared.to_json() if as_json else compared.to_text())
 
 
@@ -308,7 +321,11 @@ def _explain(error: Exception) -> tuple[str, Exit]:
         case Refused():
             return f"refused: {error}", Exit.REFUSED
         case ClickException():
-            return error.format_message(), Exit.BAD_INPUT
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context is not None else "understudy"
+            message = error.format_message()
+            stop = "" if message.endswith((".", "?")) else "."
+            return f"{message}{stop} See '{command} --help'.", Exit.BAD_INPUT
         case OSError():
             place = f" ('{error.filename}')" if error.filename else ""
             reason = error.strerror or type(error).__name__

@@ -8,7 +8,6 @@ confidential.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from understudy._jax import jax, jnp
 from understudy.errors import Refused
 from understudy.guarantee import Weights
 from understudy.lipschitz import Reach, reach
-from understudy.progress import Progress
+from understudy.progress import Progress, stage
 from understudy.samplers.diagnostics import SMALLEST_ESS
 from understudy.samplers.nuts import Fit, nuts
 from understudy.score import Row
@@ -57,10 +56,10 @@ def fit_mechanism(
     """Fit the mechanism's target, from which `draws` independent θ will be taken."""
     smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * draws)
 
-    def sample(row: Row, stage: str) -> Fit:
-        progress(stage, 0.0)
+    def sample(row: Row, name: str) -> Fit:
+        progress(name, 0.0)
         fit = nuts(
-            model, data, row, source, smallest_ess=smallest_ess, progress=_of(progress, stage)
+            model, data, row, source, smallest_ess=smallest_ess, progress=partial(progress, name)
         )
         failing = fit.convergence.failing(smallest_ess)
         if failing and not accept_poor_mixing:
@@ -70,10 +69,14 @@ def fit_mechanism(
     row = first_row(model, data, mechanism)
     if mechanism.weights is Weights.SAME_DATA:
         unweighted = row._replace(bound=jnp.asarray(math.inf))
-        risk = reach(model, sample(unweighted, "Unweighted fit").thinned(DRAWS), data, row).risk
+        first = sample(unweighted, "Unweighted fit")
+        with stage(progress, "Weights"):
+            risk = jax.block_until_ready(reach(model, first.thinned(DRAWS), data, row).risk)
         row = row._replace(alpha=mechanism.alpha(risk))
-    fit = sample(row, mechanism.name)
-    return Fitted(fit, row, reach(model, fit.thinned(DRAWS), data, row))
+    fit = sample(row, f"Fit of {mechanism.name}")
+    with stage(progress, "Lipschitz bound"):
+        reached = jax.block_until_ready(reach(model, fit.thinned(DRAWS), data, row))
+    return Fitted(fit, row, reached)
 
 
 def first_row(model: Model, data: Data, mechanism: Mechanism) -> Row:
@@ -107,10 +110,6 @@ def choose_draws(fit: Fit, count: int, generator: np.random.Generator) -> np.nda
     pooled = fit.z.reshape(-1, fit.z.shape[-1])
     start = generator.integers(len(pooled))
     return pooled[(start + np.arange(count) * len(pooled) // count) % len(pooled)]
-
-
-def _of(progress: Progress, stage: str) -> Callable[[float], None]:
-    return lambda fraction: progress(stage, fraction)
 
 
 def _not_converged(fit: Fit, failing: tuple[str, ...]) -> str:

@@ -14,6 +14,14 @@ def silent(stage: str, fraction: float) -> None:
 
 
 @contextmanager
+def stage(progress: Progress, name: str) -> Iterator[None]:
+    """Report a stage whose length is not known: begun, and then done."""
+    progress(name, 0.0)
+    yield
+    progress(name, 1.0)
+
+
+@contextmanager
 def shown(*, quiet: bool) -> Iterator[Progress]:
     """Show stages as bars on the terminal's error stream until the work is over."""
     from rich.console import Console
@@ -25,7 +33,7 @@ def shown(*, quiet: bool) -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    columns = (TextColumn("{task.description:<16}"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description:<18}"), BarColumn(), TimeElapsedColumn())
     with Bars(*columns, console=console, transient=True) as bars:
         tasks: dict[str, int] = {}
 

@@ -21,7 +21,7 @@ from understudy.errors import BadInput
 from understudy.guarantee import Guarantee
 from understudy.mechanisms import Mechanism, PerturbedHistogram
 from understudy.predictors import Predictors, plan_predictors
-from understudy.progress import Progress, silent
+from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.release import Release
 from understudy.schema import Role, Schema
@@ -59,13 +59,15 @@ def synthesize(
         raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     source = Source(seed)
-    columns = encode(_frame(table), schema, name=_name(table, "the table"))
-    separate = None
-    if predictors is not None:
-        name = _name(predictors, "the predictors")
-        separate = encode(_frame(predictors), schema, roles=(Role.PUBLIC,), name=name)
+    with stage(progress, "Reading"):
+        columns = encode(_frame(table), schema, name=_name(table, "the table"))
+        separate = None
+        if predictors is not None:
+            name = _name(predictors, "the predictors")
+            separate = encode(_frame(predictors), schema, roles=(Role.PUBLIC,), name=name)
     plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
     if isinstance(mechanism, PerturbedHistogram):
+        built = None
         drawn = draw_histogram(schema, columns, mechanism, source, count=tables)
     elif built is None:
         raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
@@ -80,6 +82,8 @@ def synthesize(
             progress=progress,
         )
     published = [_published(theta, drawn.spec, schema, source) for theta in drawn.thetas]
+    with stage(progress, "Simulating"):
+        synthetic = [simulate(contents, plan, source, model=built) for contents in published]
     return _release(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
@@ -87,7 +91,7 @@ def synthesize(
         guarantee=_guarantee(mechanism, drawn, plan, source, accept_poor_mixing),
         drawn=drawn,
         published=published,
-        synthetic=[simulate(contents, plan, source, model=built) for contents in published],
+        synthetic=synthetic,
         started=started,
     )
 
