@@ -119,3 +119,10 @@ def test_force_never_deletes_what_is_not_a_release(tmp_path):
         with pytest.raises(BadInput, match="something other than a release"):
             check_destination(other, force=True)
     assert (precious / "thesis.tex").exists()
+
+
+def test_a_destination_below_a_file_is_refused_before_any_work_is_done(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(BadInput, match="nothing can be written"):
+        check_destination(file / "deep" / "out", force=False)

@@ -302,6 +302,8 @@ def run(arguments: list[str]) -> int:
         command = typer.main.get_command(app)
         asked = arguments or ["--help"]
         result = command.main(asked, prog_name="understudy", standalone_mode=False)
+    except SystemExit:  # How Typer leaves when nobody reads its output any more.
+        return Exit.DONE
     except Exception as error:  # noqa: BLE001 - a traceback could show confidential values
         sentence, code = _explain(error)
     else:

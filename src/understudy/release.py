@@ -85,8 +85,11 @@ class Release:
 
 
 def check_destination(destination: Path, *, force: bool) -> None:
-    """Refuse a destination that exists, unless it is a release and may be replaced."""
+    """Refuse, before any work is done, a destination that could not be written to at its end."""
     if not (destination.exists() or destination.is_symlink()):
+        above = next(parent for parent in destination.absolute().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise BadInput(f"nothing can be written to '{above}': choose another directory.")
         return
     if not force:
         raise BadInput(
