@@ -296,7 +296,7 @@ def test_a_destination_that_is_a_link_to_a_release(says, desk, capsys):
 
 
 def test_a_destination_inside_a_file(says):
-    assert "nothing was released" in says(*JOB[:-1], "survey.csv/out", *HISTOGRAM)
+    assert "nothing can be written" in says(*JOB[:-1], "survey.csv/out", *HISTOGRAM)
 
 
 @pytest.fixture

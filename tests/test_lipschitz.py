@@ -32,7 +32,7 @@ def test_streamed_maxima_equal_those_of_the_whole_matrix():
 
 
 MILLION = """
-import resource
+from pathlib import Path
 import numpy as np
 from understudy._jax import jnp
 from understudy.lipschitz import lipschitz_bound, reach
@@ -52,7 +52,8 @@ reached = reach(model, z, data, row)
 alpha = weights_from_risk(reached.risk, c1=1.0, c2=0.0)
 weighted = reach(model, z, data, row._replace(alpha=alpha))
 assert 0 < lipschitz_bound(weighted) < lipschitz_bound(reached)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+(peak,) = [l for l in Path("/proc/self/status").read_text().splitlines() if l.startswith("VmHWM")]
+print(peak)
 """
 
 
@@ -61,5 +62,5 @@ def test_a_million_records_and_a_thousand_draws_stay_under_two_gibibytes():
     done = subprocess.run(
         [sys.executable, "-c", MILLION], capture_output=True, text=True, check=True, timeout=400
     )
-    kibibytes = int(done.stdout.split()[-1])
+    kibibytes = int(done.stdout.split()[-2])
     assert kibibytes < 2 * 1024**2
