@@ -1,5 +1,6 @@
 """Whatever is wrong is told in one sentence, gives nothing away and leaves nothing behind."""
 
+import json
 import os
 import signal
 import subprocess
@@ -194,10 +195,10 @@ def test_no_declared_size_for_the_number_of_bins(says, edit):
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "-inf"])
-@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "ph"])
+@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "weighted", "ph"])
 def test_an_epsilon_that_is_not_positive_and_finite(says, mechanism, epsilon):
     job = [*JOB, "--model", "beta", "--mechanism", mechanism, "--epsilon", epsilon]
-    assert "epsilon must be a positive finite number" in says(*job)
+    assert "epsilon must be a positive number" in says(*job)
 
 
 def test_an_epsilon_that_is_text(says):
@@ -332,16 +333,62 @@ def test_an_earlier_release_survives_an_interruption_while_it_is_replaced(
     "command",
     [
         ["init", "survey.csv", "-o", "mine.txt"],
-        ["sample", "public", "--rows", "9", "-o", "mine.txt"],
+        ["sample", "public", "--rows", "9", "-o", "mine.csv"],
         ["compare", "survey.csv", "survey.csv", "--schema", "survey.toml", "--out", "mine.txt"],
     ],
 )
 def test_a_file_that_exists_is_not_overwritten(says, desk, command):
-    (desk / "mine.txt").write_text("years of work")
-    assert "'mine.txt' exists already" in says(*command)
+    mine = command[-1]
+    (desk / mine).write_text("years of work")
+    assert f"'{mine}' exists already" in says(*command)
+
+
+@pytest.mark.parametrize("option", [["--accept-poor-mixing"], ["--sampler", "nuts"]])
+def test_options_that_mean_nothing_to_a_histogram(says, option):
+    assert "ph draws no chains" in says(*JOB, *HISTOGRAM, *option)
+
+
+def test_a_model_file_in_the_home_directory_is_not_taken_for_a_formula(says):
+    job = [*JOB, "--epsilon", "1", "--model", "~/no-such-file.py:pay"]
+    assert "does not exist" in says(*job)
+
+
+def test_the_demo_does_not_replace_a_release_of_something_else(desk, capsys):
+    place = [*JOB[:-1], "understudy-demo"]
+    assert cli.run([*place, *HISTOGRAM, "--quiet"]) == 0
+    before = contents(desk)
+    assert cli.run(["demo"]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert contents(desk) == before
 
 
 # The other commands.
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model": {"formula": "x ~ I(__import__('os').system('touch pwned'))", "family": "beta"}},
+        {"model": {"name": "evil.py:f"}},
+        {"model": {"name": 3}},
+        {"model": {"formula": "salary ~ 1"}},
+        {"parameters": {}},
+        {"parameters": {"counts": [-1, 5]}},
+        {"parameters": {"counts": "many"}},
+        {"parameters": {"counts": [[1]]}},
+        {"parameters": []},
+        {"schema": {}},
+        {"schema": []},
+    ],
+)
+def test_published_parameters_are_not_trusted(desk, earlier, capsys, damage):
+    file = earlier / "public/parameters.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | damage))
+    (desk / "evil.py").write_text("open('pwned', 'w')")
+    assert cli.run(["sample", "out/public", "--rows", "3", "-o", "more.csv"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (desk / "pwned").exists()
+    assert not (desk / "more.csv").exists()
 
 
 def test_a_sample_of_something_that_is_no_release(says, desk):
@@ -596,7 +643,8 @@ def announced(tasks, done):
     return in_threads(tasks, done)
 
 nuts._in_threads = announced
-cli.main()
+from understudy.__main__ import main
+main()
 """
 WHILE_WRITING = """
 import pathlib, time
@@ -607,7 +655,8 @@ def wait(staging):
     time.sleep(60)
 
 release._settle = wait
-cli.main()
+from understudy.__main__ import main
+main()
 """
 
 

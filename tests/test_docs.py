@@ -25,6 +25,8 @@ def blocks(page, language):
 def salaries(tmp_path, monkeypatch):
     shutil.copy(data.survey_table(), tmp_path / "salaries.csv")
     shutil.copy(data.survey_schema(), tmp_path / "salaries.toml")
+    rescaled = data.survey_schema().read_text().replace("500000", "5")
+    (tmp_path / "hundred-thousands.toml").write_text(rescaled)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -44,6 +44,11 @@ def test_the_number_of_bins_comes_from_the_declared_size(bins, size, expected):
     assert PerturbedHistogram(epsilon=1.0, bins=bins).bin_count(size) == expected
 
 
+def test_a_declared_size_beyond_reason_makes_no_endless_histogram():
+    with pytest.raises(BadInput, match="1,000,000,000 bins"):
+        PerturbedHistogram(epsilon=1.0).bin_count(10**18)
+
+
 def test_bins_without_a_declared_size_are_refused():
     with pytest.raises(BadInput, match="declares none"):
         PerturbedHistogram(epsilon=1.0).bin_count(None)

@@ -204,6 +204,16 @@ class TestFormula:
         design = np.asarray(model.prepare(ends)["design"])
         np.testing.assert_allclose(design, [[1, 0, 0, 0], [1, 1, 1, 1]], atol=1e-12)
 
+    def test_products_and_differences_are_scaled_over_the_corners_of_the_domain(self):
+        columns = {name: dict(COLUMNS["rate"]) for name in ("a", "b")}
+        schema = Schema.from_dict({"columns": {"pay": PAY} | columns})
+        model = formula("pay ~ a:b + I(a - b)", family="beta", schema=schema)
+        ends = np.array([-1.0, -1.0, 3.0, 3.0]), np.array([-1.0, 3.0, -1.0, 3.0])
+        table = {"pay": np.full(4, 2000.0), "a": ends[0], "b": ends[1]}
+        design = np.asarray(model.prepare(table)["design"])
+        np.testing.assert_allclose(design.min(axis=0), [1, 0, 0], atol=1e-12)
+        np.testing.assert_allclose(design.max(axis=0), [1, 1, 1], atol=1e-12)
+
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
@@ -217,7 +227,14 @@ class TestFormula:
             ("sex ~ weeks", "only a confidential column"),
             ("pay ~ pay", "must be public"),
             ("pay ~ name", "must be public"),
-            ("pay ~ lag(weeks)", "mixes records"),
+            ("pay ~ lag(weeks)", "only arithmetic and these functions"),
+            ("pay ~ I(weeks*0+__import__('os').system('true'))", "only arithmetic"),
+            ("pay ~ I(exit())", "only arithmetic"),
+            ("pay ~ np.random.rand(3)", "only arithmetic"),
+            ("pay ~ weeks.__class__", "only arithmetic|not a column"),
+            ("pay ~ 0", "nothing on its right-hand side"),
+            ("pay ~ I(weeks - weeks)", "the same over the whole"),
+            ("pay ~ I(log(rate - weeks))", "cannot be used|not finite"),
             ("pay ~ np.log(rate)", "cannot be used|not finite"),
             ("pay ~ C(rate)", "cannot be used|mixes"),
         ],

@@ -228,6 +228,26 @@ def factor_in_plate(y, n):
         numpyro.factor("more", -(centre**2) * jnp.ones(n))
 
 
+def transformed(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=None if y is None else jnp.tanh(y))
+
+
+def with_param(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    spread = numpyro.param("spread", 1.0)
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, spread), obs=y)
+
+
+def factored_prior(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    numpyro.factor("bump", centre**2)
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
 def unknown_argument(y, z, n):
     raises(y, n)
 
@@ -257,7 +277,10 @@ def without_the_outcome(n):
         (needs_the_table, "raised TypeError"),
         (no_parameters, "no parameter to draw"),
         (raises, "raised KeyError: 'thing'"),
-        (factor_in_plate, "'more' is observed in the record plate"),
+        (factor_in_plate, "numpyro.factor 'more'"),
+        (factored_prior, "numpyro.factor 'bump'"),
+        (with_param, "'spread' is a numpyro.param"),
+        (transformed, "observes something other than the column"),
         (unknown_argument, "asks for 'z'"),
         (star, "takes '\\*columns'"),
         (without_the_outcome, "does not take the confidential column 'y'"),

@@ -1,6 +1,31 @@
-"""`python -m understudy`: the command line without its installed script."""
+"""The command's entry: from here on, a request to stop is answered in one sentence.
 
-from understudy.cli import main
+The answer is given by a signal handler and not by an exception, because an exception that is raised
+while a library's own callbacks run can be swallowed there. Nothing heavy is imported before it
+stands.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+from understudy.files import on_request_to_stop, remove_unfinished
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with the documented exit code."""
+    on_request_to_stop(_stop)
+    from understudy import cli
+
+    cli.main()
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    remove_unfinished()
+    os.write(2, b"understudy: interrupted; nothing was released.\n")
+    os._exit(2)
+
 
 if __name__ == "__main__":
     main()

@@ -21,6 +21,8 @@ class Circumstances:
     draws: int
     copied_predictors: bool
     """Public columns of the table are copied into the release."""
+    separate_predictors: bool
+    """Public columns come from another file."""
     true_size: bool
     """The release has as many rows as the table has records."""
     poor_mixing_accepted: bool
@@ -39,31 +41,35 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
         yield mechanism.reason
     if bayesian:
         yield from _sampling(asked)
+    if mechanism.kind is not Kind.NONE:
+        yield from _circumstances(asked)
+    if mechanism.kind is Kind.STRICT:
+        yield "Every other release about the same people adds its own ε to this one."
+    if asked.seeded:
+        yield SEEDED[0].upper() + SEEDED[1:]
+
+
+def _circumstances(asked: Circumstances) -> Iterator[str]:
+    settings = "Size, bounds, levels and every other setting were"
     if asked.copied_predictors:
         yield (
             "Public columns are copied from the table, so the table's public values and the number "
             "of its records are known and membership is not protected: add-remove means here that "
             "one record's confidential values are present or blank, replace-one that they change."
         )
+    elif asked.separate_predictors:
+        yield "The predictor rows come from a public source, and not from the confidential table."
     elif asked.true_size:
         yield (
             "The release has as many rows as the table has records, so the number of records is "
-            "public, as it is under replace-one."
+            "known and membership is not protected: add-remove means here that one record's "
+            "values are present or blank, replace-one that they change."
         )
-    if mechanism.kind is not Kind.NONE:
-        yield "Each protected person or unit has at most one record in the table."
-        yield (
-            "Size, bounds, levels, rows and every other setting were chosen without looking at "
-            "the confidential table."
-        )
-        if bayesian:
-            yield "The model and its prior were chosen without looking at the confidential table."
-        yield (
-            "Only the files under public/ are published; diagnostics and the report stay inside."
-        )
-        yield "Every other release about the same people adds its own ε to this one."
-    if asked.seeded:
-        yield SEEDED[0].upper() + SEEDED[1:]
+    yield "Each protected person or unit has at most one record in the table."
+    yield f"{settings} chosen without looking at the confidential table."
+    if isinstance(asked.mechanism, Mechanism):
+        yield "The model and its prior were chosen without looking at the confidential table."
+    yield "Only the files under public/ are published; diagnostics and the report stay inside."
 
 
 def _sampling(asked: Circumstances) -> Iterator[str]:

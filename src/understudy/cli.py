@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import warnings
 from contextlib import suppress
@@ -37,7 +36,7 @@ class Exit(IntEnum):
 
 
 _INTERRUPTED = 130
-"""What Typer returns after Ctrl-C."""
+"""What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""
 
 Data = Annotated[
     Path,
@@ -80,13 +79,14 @@ def demo(
     from understudy.mechanisms import CensorUw
     from understudy.models.formula import formula
     from understudy.progress import shown, stage
-    from understudy.release import check_destination
+    from understudy.release import check_destination, released_schema
     from understudy.schema import Schema
 
-    # The demo's own directory may be made again and again: it never holds anything confidential.
-    destination, replace = (Path("understudy-demo"), True) if out is None else (out, force)
-    check_destination(destination, force=replace)
     schema = Schema.load(data.survey_schema())
+    destination = out or Path("understudy-demo")
+    # An earlier demo holds nothing confidential and may be made again; another release may not.
+    replace = force or released_schema(destination) == schema.digest
+    check_destination(destination, force=replace)
     with shown(quiet=quiet) as progress:
         with stage(progress, "Model"):
             model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
@@ -181,6 +181,8 @@ def synthesize(
 
     if sampler not in ("auto", "nuts"):
         raise BadInput(f"there is no sampler '{sampler}': choose auto or nuts.")
+    if mechanism == "ph" and (sampler != "auto" or accept_poor_mixing):
+        raise BadInput("ph draws no chains: leave out --sampler and --accept-poor-mixing.")
     chosen = make_mechanism(
         mechanism, epsilon=epsilon, adjacency=adjacency, c1=c1, c2=c2, bins=bins
     )
@@ -211,7 +213,11 @@ def synthesize(
 @app.command()
 def sample(
     public: Annotated[
-        Path, typer.Argument(metavar="DIR/public", help="The public directory of a release.")
+        Path,
+        typer.Argument(
+            metavar="DIR/public",
+            help="The public directory of a release, or one of several parameter files in it.",
+        ),
     ],
     rows: Annotated[int, typer.Option(help="Rows to draw.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="File to write: .csv or .parquet.")],
@@ -230,6 +236,7 @@ def sample(
     from understudy.files import written_whole
     from understudy.progress import shown, stage
 
+    tables.check_writable(out)
     if out.exists() and not force:
         raise BadInput(f"'{out}' exists already: name another file, or add --force.")
     with shown(quiet=quiet) as progress, stage(progress, "Sampling"):
@@ -279,11 +286,6 @@ def _tell(text: str) -> None:
 
 def main() -> NoReturn:
     """Run the command line and leave with the documented exit code."""
-
-    def stop(number: int, frame: object) -> NoReturn:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, stop)
     # A library's warning is not a sentence for a steward, and its text is beyond our control.
     warnings.simplefilter("ignore")
     logging.disable()
@@ -292,7 +294,7 @@ def main() -> NoReturn:
         if stream is not None:
             with suppress(OSError):
                 stream.flush()
-    # Not sys.exit: after an interruption, chains still running in threads would be waited for.
+    # Not sys.exit: after an error, chains still running in threads would be waited for.
     os._exit(code)
 
 

@@ -134,7 +134,6 @@ def _convergence(model: Model, fit: Fit) -> dict[str, Any]:
     return {
         "parameters": parameters,
         "gate": judged,
-        "relabelled": sorted(seen.relabelled),
         "divergences": seen.divergences,
         "posterior_draws": int(np.prod(fit.z.shape[:2])),
     }

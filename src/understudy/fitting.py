@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,10 +82,10 @@ def fit_mechanism(
 def first_row(model: Model, data: Data, mechanism: Mechanism) -> Row:
     """Return the mechanism's row before any risk is known.
 
-    Without a bound, a record whose density is infinite whatever θ is (an exact 0 under a Beta
+    Without a bound, a record whose density is infinite wherever one looks (an exact 0 under a Beta
     model) would leave no posterior at all; such records get the weight 0, as in the paper.
     """
-    usable = _finite_somewhere(model, data)
+    usable = 1.0 - _without_posterior(model, data)
     offset = jnp.zeros(usable.shape)
     censored = math.isfinite(mechanism.bound) and mechanism.weights is Weights.NONE
     alpha = jnp.ones_like(usable) if censored else usable
@@ -93,16 +93,21 @@ def first_row(model: Model, data: Data, mechanism: Mechanism) -> Row:
 
 
 @partial(jax.jit, static_argnames="model")
-def _finite_somewhere(model: Model, data: Data) -> jax.Array:
-    """Return 1.0 for each record whose log-likelihood is finite at one public θ or more."""
+def _without_posterior(model: Model, data: Data) -> jax.Array:
+    """Return 1.0 for each record whose log-likelihood is finite at no public θ and +∞ at some.
+
+    One that is −∞ wherever one looks is no such record: it says that θ lies elsewhere.
+    """
     probes = model.starting_points(jax.random.key(0), _PROBES)
 
-    def finite(z: jax.Array) -> jax.Array:
-        return jnp.isfinite(model.record_loglik(model.constrain(z), data))
+    def look(seen: tuple[jax.Array, jax.Array], z: jax.Array) -> tuple[Any, None]:
+        loglik = model.record_loglik(model.constrain(z), data)
+        finite, endless = seen
+        return (finite | jnp.isfinite(loglik), endless | ~(loglik < jnp.inf)), None
 
-    first = finite(probes[0])
-    found = jax.lax.scan(lambda seen, z: (seen | finite(z), None), first, probes[1:])[0]
-    return jnp.where(found, 1.0, 0.0)
+    nothing = jnp.zeros_like(model.record_loglik(model.constrain(probes[0]), data), dtype=bool)
+    (finite, endless), _ = jax.lax.scan(look, (nothing, nothing), probes)
+    return jnp.where(endless & ~finite, 1.0, 0.0)
 
 
 def choose_draws(fit: Fit, count: int, generator: np.random.Generator) -> np.ndarray:

@@ -23,6 +23,9 @@ from typing import Any
 
 from understudy.errors import BadInput
 
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
+"""Beyond these, noise and bounds leave the range in which they mean anything."""
+
 
 class Adjacency(StrEnum):
     """When two tables count as neighbours. Defined here once, for the whole library."""
@@ -65,8 +68,11 @@ def check_epsilon(epsilon: object) -> float:
     """Return ε as a float if it is a positive finite number, and refuse it otherwise."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
         raise BadInput(f"epsilon must be a positive number, not {epsilon!r}.")
-    if not math.isfinite(epsilon) or epsilon <= 0:
-        raise BadInput(f"epsilon must be a positive finite number, not {epsilon!r}.")
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise BadInput(
+            f"epsilon must be a positive number from {SMALLEST_EPSILON:g} to "
+            f"{LARGEST_EPSILON:g}, not {epsilon!r}."
+        )
     return float(epsilon)
 
 
@@ -106,6 +112,10 @@ class Guarantee:
     assumptions: tuple[str, ...]
     seeded: bool
     rows: int
+    membership: bool = True
+    """Whether taking part is protected; not where the release shows who or how many take part."""
+    waived: bool = False
+    """Whether checks of convergence were waived in advance."""
     stages: int = 1
     charged: str | None = None
 
@@ -115,8 +125,8 @@ class Guarantee:
 
     @property
     def delta(self) -> float | None:
-        """0 for a strict guarantee, which is pure; None where no number is claimed."""
-        return 0.0 if self.kind is Kind.STRICT else None
+        """0 for a strict guarantee, which is pure; None where no number can be claimed."""
+        return 0.0 if self.kind is Kind.STRICT and not self.waived else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of `guarantee.json`."""
@@ -132,6 +142,8 @@ class Guarantee:
             "weights": str(self.weights),
             "sampler": self.sampler,
             "assumptions": list(self.assumptions),
+            "membership_protected": self.membership and self.epsilon is not None,
+            "convergence_waived": self.waived,
             "seeded": self.seeded,
             "charged": self.charged,
             "rows": self.rows,
@@ -139,30 +151,38 @@ class Guarantee:
 
     @property
     def headline(self) -> str:
-        """The promise in one or two sentences."""
-        if self.epsilon is None:
-            return _UNSTATED[self.kind].format(mechanism=self.mechanism)
-        added = self.epsilon[Adjacency.ADD_REMOVE]
-        replaced = self.epsilon[Adjacency.REPLACE_ONE]
+        """The promise in a few sentences, with whatever voids it in front."""
+        warning = f"NOT FOR RELEASE: {SEEDED} " if self.seeded else ""
+        return warning + (self._promise() if self.epsilon else _UNSTATED[self.kind].format(self))
+
+    def _promise(self) -> str:
+        stated = self.epsilon or {}
+        added, replaced = stated[Adjacency.ADD_REMOVE], stated[Adjacency.REPLACE_ONE]
+        if self.membership:
+            when, part = "one record is added or removed", "by taking part"
+            changed = "one record is replaced"
+        else:
+            when, part = "one record's confidential values are blanked", "by providing them"
+            changed = "they are replaced"
+        condition = _WAIVED if self.waived else ""
         return (
-            f"Strict differential privacy with ε = {added:g} when one record is added or removed, "
-            f"and ε = {replaced:g} when one record is replaced. Whatever is concluded from this "
+            f"{condition}Strict differential privacy with ε = {added:g} when {when}, and "
+            f"ε = {replaced:g} when {changed}. Whatever is concluded from this "
             f"release, one record can have changed its probability by a factor of at most "
-            f"{_factor(added)} by taking part, or {_factor(replaced)} by having other values."
+            f"{_factor(added)} {part}, or {_factor(replaced)} by having other values."
         )
 
     def __str__(self) -> str:
         """The contents of `guarantee.txt`: the promise in plain words."""
-        lines = [self.headline, ""]
-        if self.seeded:
-            lines += ["NOT FOR RELEASE: " + SEEDED, ""]
-        lines += [
+        lines = [
+            self.headline,
+            "",
             f"Mechanism: {self.mechanism}",
             f"Draws of the parameters: {self.draws}",
             f"Rows in each synthetic table: {self.rows}",
             f"Ledger: {self.charged or 'not charged to any ledger'}",
             "",
-            "This holds if:" if self.epsilon else "What to know:",
+            "What this rests on, and how to read it:" if self.epsilon else "What to know:",
             *(f"  - {sentence}" for sentence in self.assumptions),
         ]
         return "\n".join(lines) + "\n"
@@ -173,13 +193,15 @@ SEEDED = (
     "noise; run it again without a seed before anything is published."
 )
 
+_WAIVED = "ONLY IF THE CHAINS CONVERGED, WHICH WAS NOT REQUIRED (--accept-poor-mixing): "
+
 _UNSTATED = {
     Kind.ASYMPTOTIC: (
-        "No strict guarantee: {mechanism} is differentially private only asymptotically, as the "
-        "number of records grows, and no ε holds for this table."
+        "No strict guarantee: the paper calls {0.mechanism} asymptotically differentially private, "
+        "but no ε holds for this table, and one record can move this release by much."
     ),
     Kind.NONE: (
-        "No privacy guarantee: {mechanism} draws from the ordinary posterior, which protects "
+        "No privacy guarantee: {0.mechanism} draws from the ordinary posterior, which protects "
         "nobody."
     ),
 }

@@ -21,6 +21,10 @@ BUILT_IN = ("beta",)
 
 def load_model(text: str, *, schema: Schema, family: str | None = None) -> Model:
     """Return the model that `--model` and `--family` name."""
+    path, colon, function = text.rpartition(":")
+    if colon and path.endswith(".py"):
+        _check_no_family(text, family)
+        return _from_file(Path(path).expanduser(), function, schema)
     if "~" in text:
         from understudy.models.formula import FAMILIES, formula
 
@@ -28,38 +32,49 @@ def load_model(text: str, *, schema: Schema, family: str | None = None) -> Model
             known = ", ".join(FAMILIES)
             raise BadInput(f"a formula needs a family: add --family with one of {known}.")
         return formula(text, family=family, schema=schema)
-    if family is not None:
-        raise BadInput(f"--family belongs to a formula, but the model is '{text}'.")
-    path, colon, function = text.rpartition(":")
-    if colon and path.endswith(".py"):
-        return _from_file(Path(path), function, schema)
-    if text == "beta":
+    _check_no_family(text, family)
+    return _built_in(text, schema)
+
+
+def _built_in(name: str, schema: Schema) -> Model:
+    if name == "beta":
         from understudy.models.beta import beta
 
         return beta(schema)
     raise BadInput(
-        f"'{text}' is not a model{nearest(text, BUILT_IN)}: give a built-in name "
+        f"'{name}' is not a model{nearest(name, BUILT_IN)}: give a built-in name "
         f"({', '.join(BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
         f"path/to/file.py:function."
     )
 
 
+def _check_no_family(text: str, family: str | None) -> None:
+    if family is not None:
+        raise BadInput(f"--family belongs to a formula, but the model is '{text}'.")
+
+
 def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = None) -> Model:
-    """Return the model of a release from its spec; one from a file needs that file again."""
-    if "name" in spec:
-        return load_model(spec["name"], schema=schema)
-    if "formula" in spec:
-        return load_model(spec["formula"], schema=schema, family=spec["family"])
-    if "file" in spec:
-        if text is None:
-            raise BadInput(
-                f"this release was made with the model '{spec['file']}:{spec['function']}', which "
-                f"is not part of it: name the file with --model."
-            )
-        model = load_model(text, schema=schema)
-        if model.spec != spec:
-            raise BadInput(f"the model '{text}' is not the one that this release was made with.")
-        return model
+    """Return the model of a release from its spec; one from a file needs that file again.
+
+    A spec is read from a published file, so it may be anything: no file that it names is opened.
+    """
+    match spec:
+        case {"name": str(name)}:
+            return _built_in(name, schema)
+        case {"formula": str(formula), "family": str(family)}:
+            from understudy.models.formula import formula as build
+
+            return build(formula, family=family, schema=schema)
+        case {"file": file, "function": function}:
+            if text is None:
+                raise BadInput(
+                    f"this release was made with the model '{file}:{function}', which is not part "
+                    f"of it: name the file with --model."
+                )
+            model = load_model(text, schema=schema)
+            if model.spec != spec:
+                raise BadInput(f"the model '{text}' is not the one this release was made with.")
+            return model
     raise BadInput("this release was made with a model that was built in Python; simulate there.")
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from understudy.errors import BadInput
 from understudy.guarantee import Adjacency
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from understudy.schema import Schema
     from understudy.tables import Columns
+
+
+LARGEST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -31,14 +34,25 @@ class Predictors:
     """The number of rows was taken from the confidential table."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
-            raise BadInput(f"rows must be a positive whole number, not {self.rows!r}.")
+        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
+        if not whole or not 1 <= self.rows <= LARGEST_ROWS:
+            raise BadInput(
+                f"rows must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
+            )
 
     def drawn(self, generator: np.random.Generator) -> Columns:
-        """Return the public rows as they are, or with replacement where their number differs."""
-        if not self.public or self.rows == count_records(self.public):
+        """Return public rows: each once, or with replacement where another number is wanted.
+
+        Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
+        then the order of its public values would tell what no ε accounts for.
+        """
+        available = count_records(self.public) if self.public else 0
+        if not available or (self.rows == available and not self.copied):
             return self.public
-        chosen = generator.integers(count_records(self.public), size=self.rows)
+        if self.rows == available:
+            chosen = generator.permutation(available)
+        else:
+            chosen = generator.integers(available, size=self.rows)
         return {name: values[chosen] for name, values in self.public.items()}
 
 
@@ -53,11 +67,10 @@ def plan_predictors(
     """Decide from what was declared and asked for; `separate` are predictors from another file."""
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
-    if separate is None:
-        public = {column.name: table[column.name] for column in schema.public}
-    else:
-        public = separate
-    copied = bool(public) and separate is None
+    # Predictors that equal the table's own are the table's own, wherever they were read from.
+    own = {column.name: table[column.name] for column in schema.public}
+    public = own if separate is None else separate
+    copied = bool(public) and all(np.array_equal(public[name], own[name]) for name in public)
     rows = schema.size if rows is None else rows
     if rows is not None:
         return Predictors(public, rows, copied=copied)

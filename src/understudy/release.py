@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import tables
 from understudy.errors import BadInput
-from understudy.files import current_umask
+from understudy.files import current_umask, hidden_directory, uninterrupted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,14 +53,11 @@ class Release:
         destination = Path(directory)
         check_destination(destination, force=force)
         destination.parent.mkdir(parents=True, exist_ok=True)
-        staging = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
-        try:
+        with hidden_directory(destination) as staging:
             self._write_public(staging / "public", parquet=parquet)
             self._write_internal(staging / "internal")
             _settle(staging)
             _move_into_place(staging, destination, force=force)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
         return destination
 
     def _write_public(self, public: Path, *, parquet: bool) -> None:
@@ -103,6 +98,15 @@ def check_destination(destination: Path, *, force: bool) -> None:
         )
 
 
+def released_schema(destination: Path) -> str | None:
+    """Return the digest of the schema of the release in a directory, if there is one."""
+    try:
+        contents = json.loads((destination / "public/parameters.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return contents.get("schema_digest") if isinstance(contents, dict) else None
+
+
 def _is_release(destination: Path) -> bool:
     """Whether a directory holds a release and nothing else, or nothing at all."""
     if destination.is_symlink() or not destination.is_dir():
@@ -129,16 +133,13 @@ def _settle(staging: Path) -> None:
 
 def _move_into_place(staging: Path, destination: Path, *, force: bool) -> None:
     staging.chmod(0o777 & ~current_umask())
-    if force and destination.exists():
-        old = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
-        try:
-            destination.rename(old / "replaced")
-            staging.rename(destination)
-        except BaseException:  # An interruption, too, must leave one release or the other.
-            if not destination.exists():
-                (old / "replaced").rename(destination)
-            raise
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
-    else:
+    if not (force and destination.exists()):
         staging.rename(destination)
+        return
+    with hidden_directory(destination) as old, uninterrupted():
+        destination.rename(old / "replaced")
+        try:
+            staging.rename(destination)
+        except BaseException:  # Whatever it is, one release or the other must stand.
+            (old / "replaced").rename(destination)
+            raise

@@ -11,7 +11,7 @@ b its offset, B the censoring bound. A mechanism is a row of this table:
     mechanism     α                                 b     B      guarantee
     unweighted    1                                 0     ∞      none
     weighted      c₁ (1 − f̃) + c₂ within [0, 1]     0     ∞      asymptotic
-    weighted-e    as weighted, 0 where α|f| > B     0     ∞      asymptotic
+    weighted-e    as weighted, 0 where α|f| > ε/2   0     ∞      asymptotic
     censor-uw     1                                 0     ε/2    strict
     censor-w      as weighted                       0     ε/2    strict if α is a function of the
                                                                  record alone, else asymptotic

@@ -26,54 +26,55 @@ def simulate(
 ) -> pd.DataFrame:
     """Return a synthetic table from the contents of `parameters.json` and public predictors."""
     schema = Schema.from_dict(published["schema"])
-    theta = published["parameters"]
     generator = source.generator()
     public = predictors.drawn(generator)
     if published["model"] == histogram.SPEC:
         column = histogram.histogram_column(schema)
-        counts = np.asarray(theta["counts"])
+        counts = np.asarray(published["parameters"]["counts"])
         simulated = {column.name: histogram.draw(counts, column, predictors.rows, generator)}
+    elif model is None:
+        raise BadInput("these parameters need a model to simulate from.")
     else:
-        simulated = _simulate_model(model, theta, public, predictors.rows, source)
+        from understudy._jax import jnp
+
+        theta = {name: jnp.asarray(value) for name, value in published["parameters"].items()}
+        simulated = model.simulate(source.key(), theta, public, predictors.rows)
     return tables.decode({**public, **simulated}, schema)
 
 
-def _simulate_model(
-    model: Model | None, theta: dict[str, Any], public: Columns, rows: int, source: Source
-) -> Columns:
-    from understudy._jax import jnp
-
-    if model is None:
-        raise BadInput("these parameters need a model to simulate from.")
-    return model.simulate(
-        source.key(), {name: jnp.asarray(value) for name, value in theta.items()}, public, rows
-    )
-
-
 def sample(
-    public: str | Path,
+    release: str | Path,
     *,
     rows: int,
     predictors: str | Path | None = None,
     model: str | None = None,
     seed: int | None = None,
 ) -> pd.DataFrame:
-    """Return more rows from a release's `public` directory, at no cost to anybody's privacy."""
+    """Return more rows from a release, at no cost to anybody's privacy.
+
+    `release` is its `public` directory, or one of several parameter files in it.
+    """
     from understudy.loading import rebuild_model
 
-    directory = Path(public)
-    published = _read_parameters(directory / "parameters.json")
-    schema = Schema.from_dict(published["schema"], source=str(directory / "parameters.json"))
+    path = Path(release)
+    file = path if path.is_file() else path / "parameters.json"
+    published = _read_parameters(file)
+    schema = Schema.from_dict(published["schema"], source=str(file))
     columns: Columns = {}
     if schema.public:
         # Without other predictors, those of the released table serve: they are published already.
-        file = Path(predictors) if predictors is not None else directory / "synthetic.csv"
-        columns = tables.encode(tables.read(file), schema, roles=(Role.PUBLIC,), name=str(file))
+        beside = file.with_name(file.name.replace("parameters", "synthetic")).with_suffix(".csv")
+        rows_from = Path(predictors) if predictors is not None else beside
+        columns = tables.encode(
+            tables.read(rows_from), schema, roles=(Role.PUBLIC,), name=str(rows_from)
+        )
     elif predictors is not None:
         raise BadInput("predictors were given, but the release has no public column.")
+    plan = Predictors(columns, rows)
     spec = published["model"]
     built = None if spec == histogram.SPEC else rebuild_model(spec, schema=schema, text=model)
-    return simulate(published, Predictors(columns, rows), Source(seed), model=built)
+    _check_parameters(published["parameters"], built, file)
+    return simulate(published, plan, Source(seed), model=built)
 
 
 def _read_parameters(path: Path) -> dict[str, Any]:
@@ -83,8 +84,28 @@ def _read_parameters(path: Path) -> dict[str, Any]:
         raise BadInput(
             f"'{path}' does not exist: name the public directory of a release."
         ) from None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         raise BadInput(f"'{path}' cannot be read as the parameters of a release.") from None
-    if not isinstance(published, dict) or not {"parameters", "model", "schema"} <= set(published):
-        raise BadInput(f"'{path}' is not a parameters file of a release.")
-    return published
+    match published:
+        case {"parameters": dict(), "model": dict(), "schema": dict()}:
+            return dict(published)
+    raise BadInput(f"'{path}' is not a parameters file of a release.")
+
+
+def _check_parameters(theta: dict[str, Any], model: Model | None, file: Path) -> None:
+    """Refuse parameters that do not fit the model they are said to belong to."""
+    damaged = BadInput(f"the parameters in '{file}' do not fit its model: the file is damaged.")
+    shapes: dict[str, tuple[int, ...] | None] = {"counts": None}
+    if model is not None:
+        shapes = {parameter.name: parameter.shape for parameter in model.parameters}
+    if theta.keys() != shapes.keys():
+        raise damaged
+    for name, shape in shapes.items():
+        try:
+            values = np.asarray(theta[name], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise damaged from None
+        if not np.isfinite(values).all() or (shape is not None and values.shape != shape):
+            raise damaged
+        if shape is None and (values.ndim != 1 or not values.size or (values < 0).any()):
+            raise damaged

@@ -121,6 +121,7 @@ def _guarantee(
         mechanism=mechanism,
         draws=len(drawn.thetas),
         copied_predictors=plan.copied,
+        separate_predictors=bool(plan.public) and not plan.copied,
         true_size=plan.true_size,
         poor_mixing_accepted=accept_poor_mixing,
         seeded=source.seeded,
@@ -136,6 +137,8 @@ def _guarantee(
         assumptions=assumptions(asked),
         seeded=source.seeded,
         rows=plan.rows,
+        membership=not (plan.copied or plan.true_size),
+        waived=accept_poor_mixing and drawn.sampler == "nuts",
     )
 
 

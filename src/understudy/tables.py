@@ -360,10 +360,14 @@ def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:
 def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV or Parquet, by the extension; every number survives unchanged."""
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix == ".csv":
+    check_writable(path)
+    if path.suffix.lower() == ".csv":
         frame.to_csv(path, index=False, lineterminator="\n", encoding="utf-8")
-    elif suffix == ".parquet":
-        frame.to_parquet(path, index=False)
     else:
+        frame.to_parquet(path, index=False)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file whose extension names no format that can be written."""
+    if path.suffix.lower() not in WRITABLE:
         raise BadInput(f"{path} cannot be written; the file must end in {' or '.join(WRITABLE)}.")

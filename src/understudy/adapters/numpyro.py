@@ -92,7 +92,7 @@ class _Program:
         """The function's sites on two public tables of different sizes."""
 
         def example(rows: int, seed: int) -> list[Site]:
-            table = _random_table(self.schema, rows, seed)
+            table = _example_table(self.schema, rows)
             # Near the origin, rather than from the prior, so that an improper one gets this far.
             seeded = handlers.seed(self.function, rng_seed=jax.random.key(seed))
             started = handlers.substitute(seeded, substitute_fn=init_to_uniform)
@@ -139,9 +139,10 @@ class _Program:
     def parameters(self) -> tuple[Parameter, ...]:
         """Check the function's shape on the two public tables and return its parameters."""
         seen = []
-        for sites in self.examples:
+        for sites, rows in zip(self.examples, _SIZES, strict=True):
+            _check_kinds(self, sites)
             samples = [site for site in sites if site["type"] == "sample"]
-            _check_observed(self, samples)
+            _check_observed(self, samples, _example_table(self.schema, rows))
             latent = [site for site in samples if not site["is_observed"]]
             for site in latent:
                 _check_latent(self, site)
@@ -251,7 +252,22 @@ def _parameter(site: Site) -> Parameter:
     return Parameter(site["name"], site["fn"].support, tuple(jnp.shape(site["value"])))
 
 
-def _check_observed(program: _Program, samples: list[Site]) -> None:
+def _check_kinds(program: _Program, sites: list[Site]) -> None:
+    for site in sites:
+        name = site["name"]
+        if site["type"] == "param":
+            raise BadInput(
+                f"in the model '{program.title}' '{name}' is a numpyro.param, which has no prior: "
+                f"sample it."
+            )
+        if site["type"] == "sample" and isinstance(site["fn"], dist.Unit):
+            raise BadInput(
+                f"in the model '{program.title}' the numpyro.factor '{name}' is neither a prior "
+                f"nor the density of a column: use numpyro.sample."
+            )
+
+
+def _check_observed(program: _Program, samples: list[Site], table: Columns) -> None:
     observed = {site["name"]: site for site in samples if site["is_observed"]}
     if all(program.axis(site) is None for site in observed.values()):
         raise BadInput(
@@ -268,6 +284,12 @@ def _check_observed(program: _Program, samples: list[Site]) -> None:
             raise BadInput(
                 f"in the model '{program.title}' the observed site '{name}' is outside the record "
                 f"plate, so its likelihood does not split by record."
+            )
+        if not np.array_equal(np.ravel(observed[name]["value"]), table[name]):
+            raise BadInput(
+                f"in the model '{program.title}' the site '{name}' observes something other than "
+                f"the column itself: transform the distribution instead, or simulated values "
+                f"would be on another scale."
             )
     for name, site in observed.items():
         if name not in program.outcomes and program.axis(site) is not None:
@@ -321,6 +343,10 @@ def _random_table(schema: Schema, rows: int, seed: int) -> Columns:
     return {name: generator.choice(values, rows) for name, values in points.items()}
 
 
+def _example_table(schema: Schema, rows: int) -> Columns:
+    return _random_table(schema, rows, rows)
+
+
 def _check_records_stand_alone(program: _Program, model: Model) -> None:
     """Compare the function on whole public tables with the same records one by one."""
     thetas = jax.vmap(model.constrain)(model.starting_points(jax.random.key(0), 3))
@@ -336,7 +362,7 @@ def _check_records_stand_alone(program: _Program, model: Model) -> None:
 
         return jax.lax.map(at, thetas)
 
-    tables = [model.prepare(_random_table(program.schema, rows, rows)) for rows in _SIZES]
+    tables = [model.prepare(_example_table(program.schema, rows)) for rows in _SIZES]
     (prior, *_), (other_prior, *_) = results = [evaluate(table) for table in tables]
     if not np.array_equal(prior, other_prior, equal_nan=True):
         raise BadInput(

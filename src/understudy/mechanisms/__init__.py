@@ -6,6 +6,7 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from understudy.errors import BadInput, nearest
+from understudy.guarantee import check_epsilon
 from understudy.mechanisms.base import Mechanism
 from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
@@ -41,6 +42,8 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism | PerturbedHistogra
     mechanism = _by_name(name)
     known = {field.name: field for field in fields(mechanism)}
     given = {key: value for key, value in arguments.items() if value is not None}
+    if "epsilon" in given:
+        check_epsilon(given["epsilon"])
     for key in given.keys() - known.keys() - {"epsilon"}:
         raise BadInput(f"the mechanism {name} has no option '{key}': leave it out.")
     for key, field in known.items():

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     import jax
 
 
+LARGEST_BINS = 1_000_000
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """A row of the equation. Every offset is 0; see `score.py` for α and B.
@@ -68,8 +71,10 @@ def _check_bins(bins: object) -> str | int:
         bins = int(bins)
     if isinstance(bins, str) and bins in ("sqrt", "ln"):
         return bins
-    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= 1_000_000:
-        raise BadInput(f"bins must be 'sqrt', 'ln' or a number from 1 to 1,000,000, not {bins!r}.")
+    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= LARGEST_BINS:
+        raise BadInput(
+            f"bins must be 'sqrt', 'ln' or a number from 1 to {LARGEST_BINS:,}, not {bins!r}."
+        )
     return bins
 
 

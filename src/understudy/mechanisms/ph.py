@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from understudy.errors import BadInput
 from understudy.guarantee import Adjacency, Kind, Weights
-from understudy.mechanisms.base import check_arguments
+from understudy.mechanisms.base import LARGEST_BINS, check_arguments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +46,10 @@ class PerturbedHistogram:
                 f"the number of bins is the {self.bins} of the declared size, but the schema "
                 f"declares none: add size under [table], or give --bins a number."
             )
-        return max(1, round(math.sqrt(size) if self.bins == "sqrt" else math.log(size)))
+        count = max(1, round(math.sqrt(size) if self.bins == "sqrt" else math.log(size)))
+        if count > LARGEST_BINS:
+            raise BadInput(
+                f"the {self.bins} of the declared size is {count:,} bins, more than "
+                f"{LARGEST_BINS:,}: give --bins a number."
+            )
+        return count

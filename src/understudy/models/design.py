@@ -10,6 +10,7 @@ comes from a table.
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import warnings
 from collections.abc import Iterator
@@ -33,12 +34,21 @@ _POINTS = 1001
 _QUOTED = r"`([^`]+)`"
 _OTHER_POINTS = 1007
 """A second frame with other points shows whether the first one's values were special."""
+_CORNERED = 6
+"""Numeric predictors whose bounds are combined in every way; a product is largest in a corner."""
+_INTERCEPT = "Intercept"
+_FUNCTIONS = frozenset(
+    {"C", "I", "bs", "center", "cc", "cr", "cs", "exp", "exp10", "exp2", "log", "log10", "log2"}
+    | {"poly", "scale"}
+    | {f"np.{name}" for name in ("abs", "exp", "expm1", "log", "log10", "log1p", "log2", "sqrt")}
+)
 
 
 @dataclass(frozen=True)
 class Design:
     """A fixed map from public columns to a design matrix."""
 
+    formula: str
     outcome: str
     names: tuple[str, ...]
     predictors: tuple[str, ...]
@@ -49,7 +59,10 @@ class Design:
 
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
-        raw = _materialise(self._spec, _frame(columns, self._schema, self.predictors))
+        frame = _frame(columns, self._schema, self.predictors)
+        with _refusing(self.formula):
+            raw = _materialise(self._spec, frame)
+        _check_finite(self.formula, self.names, raw)
         return (raw - self._low) / self._range
 
 
@@ -62,26 +75,44 @@ def design(formula: str, schema: Schema) -> Design:
         left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
     if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
         raise BadInput(f"the formula '{formula}' must have the form 'outcome ~ predictors'.")
-    outcome, named = str(left), _variables(right)
+    outcome, named = str(left), _variables(formula, right)
     _check_names(formula, schema, outcome, sorted(named))
     predictors = tuple(column.name for column in schema.public if column.name in named)
     domain = _public_frame(schema, predictors, _POINTS)
     between = _public_frame(schema, predictors, _OTHER_POINTS)
     with _refusing(formula):
-        first = right.get_model_matrix(domain, context=None)
+        first = right.get_model_matrix(domain, context=None, na_action="ignore")
         names, spec = tuple(map(str, first.columns)), first.model_spec
         raw, elsewhere = _materialise(spec, domain), _materialise(spec, between)
     for values in (raw, elsewhere):
         _check_finite(formula, names, values)
     _check_rows_stand_alone(formula, spec, domain, raw)
+    low, high = _check_columns(formula, names, raw)
+    return Design(formula, outcome, names, predictors, schema, spec, low, high - low)
+
+
+def _check_columns(
+    formula: str, names: tuple[str, ...], raw: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where each column begins and ends over the domain; the intercept keeps its one."""
+    if not names:
+        raise BadInput(f"the formula '{formula}' has nothing on its right-hand side; '1' would do.")
     low, high = raw.min(axis=0), raw.max(axis=0)
-    constant = high == low  # The intercept, which keeps its value of one.
-    low, extent = np.where(constant, 0.0, low), np.where(constant, 1.0, high - low)
-    return Design(outcome, names, predictors, schema, spec, low, extent)
+    for k, name in enumerate(names):
+        if name == _INTERCEPT and np.all(raw[:, k] == 1):
+            low[k] = 0.0
+        elif high[k] == low[k]:
+            raise BadInput(
+                f"in the formula '{formula}' the term '{name}' is the same over the whole declared "
+                f"domain: leave it out."
+            )
+    return low, high
 
 
 def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[str]) -> None:
     roles = {column.name: column.role for column in schema.columns}
+    if _INTERCEPT in predictors:
+        raise BadInput(f"a predictor cannot be called '{_INTERCEPT}', the name of the constant.")
     for name in [outcome, *predictors]:
         if name not in roles:
             raise BadInput(
@@ -106,19 +137,43 @@ def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[st
         )
 
 
-def _variables(right: Any) -> set[str]:
-    """Return the names in a formula's right-hand side that are not those of functions."""
+def _variables(formula: str, right: Any) -> set[str]:
+    """Return the columns that a formula's right-hand side names.
+
+    A formula may come from a published file, and formulaic evaluates its terms as Python: only
+    arithmetic and a list of known functions are let through.
+    """
     found: set[str] = set()
     for factor in {factor for term in right for factor in term.factors}:
         if factor.eval_method is factor.EvalMethod.LOOKUP:
             found.add(factor.expr)
         elif factor.eval_method is factor.EvalMethod.PYTHON:
             found.update(re.findall(_QUOTED, factor.expr))
-            tree = list(ast.walk(ast.parse(re.sub(_QUOTED, "0", factor.expr), mode="eval")))
-            names = {node.id for node in tree if isinstance(node, ast.Name)}
-            called = {ast.unparse(node.func) for node in tree if isinstance(node, ast.Call)}
-            found |= names - {function.partition(".")[0] for function in called}
+            with _refusing(formula):
+                tree = ast.parse(re.sub(_QUOTED, "0", factor.expr), mode="eval")
+            found |= _names(formula, tree.body)
     return found
+
+
+def _names(formula: str, node: ast.AST) -> set[str]:
+    """Return the names in an expression that is made of known functions and arithmetic alone."""
+    match node:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Constant():
+            return set()
+        case ast.UnaryOp(operand=operand):
+            return _names(formula, operand)
+        case ast.BinOp(left=left, right=right):
+            return _names(formula, left) | _names(formula, right)
+        case ast.Call(func=function, args=arguments, keywords=keywords):
+            if ast.unparse(function) in _FUNCTIONS:
+                parts = [*arguments, *(keyword.value for keyword in keywords)]
+                return set().union(*(_names(formula, part) for part in parts))
+    raise BadInput(
+        f"the formula '{formula}' has '{ast.unparse(node)}', but only arithmetic and these "
+        f"functions are understood: {', '.join(sorted(_FUNCTIONS))}."
+    )
 
 
 def _check_finite(formula: str, names: tuple[str, ...], values: np.ndarray) -> None:
@@ -131,17 +186,26 @@ def _check_finite(formula: str, names: tuple[str, ...], values: np.ndarray) -> N
 
 
 def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> pd.DataFrame:
-    """Lay rows out over the declared domain: every level, both bounds and the space between."""
+    """Lay rows out over the declared domain: every level, the space between the bounds, corners.
+
+    Each column visits its domain in an order of its own, so that no two move together.
+    """
+    numeric = [name for name in predictors if schema.column(name).numeric]
+    corners = np.array(list(itertools.product((0.0, 1.0), repeat=min(len(numeric), _CORNERED))))
     columns: Columns = {}
-    rows = np.arange(points)
-    for name in predictors:
+    for turn, name in enumerate(predictors):
         column = schema.column(name)
-        if column.numeric:
-            grid = np.linspace(column.lower, column.upper, points)
-            columns[name] = np.round(grid) if column.whole else grid
-        else:
-            columns[name] = rows % len(column.levels or ())
-    return _frame(columns, schema, predictors, rows=points)
+        order = np.random.default_rng(turn).permutation(points)
+        if not column.numeric:
+            codes = np.concatenate([order, np.arange(len(corners))])
+            columns[name] = codes % len(column.levels or ())
+            continue
+        place = numeric.index(name)
+        ends = corners[:, place] if place < _CORNERED else corners[:, -1]
+        values = column.lower + column.width * np.concatenate([order / (points - 1), ends])
+        values = np.clip(values, column.lower, column.upper)
+        columns[name] = np.round(values) if column.whole else values
+    return _frame(columns, schema, predictors, rows=points + len(corners))
 
 
 def _frame(
@@ -164,7 +228,7 @@ def _frame(
 
 
 def _materialise(spec: Any, frame: pd.DataFrame) -> np.ndarray:
-    return np.asarray(spec.get_model_matrix(frame), dtype=np.float64)
+    return np.asarray(spec.get_model_matrix(frame, na_action="ignore"), dtype=np.float64)
 
 
 def _check_rows_stand_alone(formula: str, spec: Any, domain: pd.DataFrame, raw: np.ndarray) -> None:

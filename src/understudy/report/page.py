@@ -58,6 +58,7 @@ class Page:
             guarantee=sections.promise(self.guarantee),
             columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
             influence={
+                "warning": sections.censoring_warning(self.diagnostics, len(self.confidential)),
                 "facts": sections.influence_facts(
                     self.diagnostics, self.largest_score, len(self.confidential)
                 ),

@@ -195,6 +195,19 @@ def influence_facts(
     ]
 
 
+def censoring_warning(diagnostics: Mapping[str, Any], n: int) -> str | None:
+    """Return a warning where most of the table is censored and has little left to say."""
+    censored = diagnostics.get("censored_records") or 0
+    if censored <= n / 2:
+        return None
+    return (
+        f"{percent(censored / n)} of the records are censored, so the synthetic table may say more "
+        "about the prior than about them. A larger ε helps; so does measuring the columns in units "
+        "in which their densities are close to one, because log-likelihoods are censored as they "
+        "are."
+    )
+
+
 def weights(
     alpha: NDArray[np.float64] | None, values: NDArray[np.float64], label: str
 ) -> Picture | None:
@@ -203,7 +216,7 @@ def weights(
         return None
     if np.ptp(alpha) == 0:
         meaning = (
-            "the likelihood counts in full"
+            "nothing is weighed down"
             if alpha[0] == 1
             else "the likelihood of the whole table is tempered evenly"
         )

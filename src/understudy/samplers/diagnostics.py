@@ -2,10 +2,11 @@
 
 The gate asks for R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
 
-- the log target and the record log-likelihood at a few fixed public points, which see the
-  distribution that θ describes and not how its components are numbered;
-- every parameter, where an array also passes when its sorted elements do, so that the components
-  of a mixture may swap their labels.
+- the log target and the record log-likelihood at fixed public points spread over the declared
+  domain, which see the distribution that θ describes and not how its components are numbered;
+- every parameter. Where the elements of arrays can be renumbered together without changing prior
+  or likelihood, as the components of a mixture can, those arrays are judged by their sorted
+  elements: chains may disagree about labels.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400
-_PUBLIC_POINTS = 5
+_FEWEST_POINTS = 25
 
 
 @dataclass(frozen=True)
@@ -33,18 +34,12 @@ class Convergence:
     names: tuple[str, ...]
     rhat: np.ndarray
     ess_bulk: np.ndarray
-    relabelled: frozenset[str]
-    """Parameters that pass by their sorted elements only."""
     divergences: int
 
     def failing(self, smallest_ess: float = SMALLEST_ESS) -> tuple[str, ...]:
         """Return the names of the quantities that have not converged."""
         good = (self.rhat <= LARGEST_RHAT) & (self.ess_bulk >= smallest_ess)
-        return tuple(
-            name
-            for name, passes in zip(self.names, good, strict=True)
-            if not passes and name not in self.relabelled
-        )
+        return tuple(name for name, passes in zip(self.names, good, strict=True) if not passes)
 
 
 def rhat_and_ess(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,28 +62,58 @@ def judge(
     model: Model, z: jax.Array, log_targets: jax.Array, divergences: int
 ) -> tuple[Convergence, dict[str, np.ndarray]]:
     """Judge draws of shape (chains, draws, dimension); also return θ by name for each draw."""
-    points = model.prepare(model.schema.public_points(_PUBLIC_POINTS))
-    theta, loglik = _derived(model, z, points)
-    names, columns = ["log target"], [np.asarray(log_targets)[..., None]]
-    names += [f"log-likelihood at public point {k + 1}" for k in range(_PUBLIC_POINTS)]
-    columns.append(np.nan_to_num(np.asarray(loglik), posinf=0.0, neginf=0.0))
-    relabelled: set[str] = set()
-    by_name: dict[str, np.ndarray] = {}
+    points = public_points(model)
+    derived, loglik = _derived(model, z, points)
+    theta = {name: np.asarray(values) for name, values in derived.items()}
+    renumbered = renumbered_sizes(model, points)
+    names: list[str] = ["log target"]
+    columns = [np.asarray(log_targets)[..., None]]
     for parameter in model.parameters:
-        values = np.asarray(theta[parameter.name])
-        by_name[parameter.name] = values
-        flat = values.reshape(*values.shape[:2], -1)
+        values = theta[parameter.name]
+        if parameter.shape and parameter.shape[0] in renumbered:
+            values = np.sort(values, axis=2)
         names += parameter.element_names
-        columns.append(flat)
-        if parameter.shape and _passes(np.sort(values, axis=2).reshape(flat.shape)):
-            relabelled.update(parameter.element_names)
+        columns.append(values.reshape(*values.shape[:2], -1))
     rhat, ess = rhat_and_ess(np.concatenate(columns, axis=-1))
-    return Convergence(tuple(names), rhat, ess, frozenset(relabelled), divergences), by_name
+    at_points = rhat_and_ess(np.nan_to_num(np.asarray(loglik), posinf=0.0, neginf=0.0))
+    convergence = Convergence(
+        ("log-likelihood at public points", *names),
+        np.concatenate([[at_points[0].max()], rhat]),
+        np.concatenate([[at_points[1].min()], ess]),
+        divergences,
+    )
+    return convergence, theta
 
 
-def _passes(values: np.ndarray) -> bool:
-    rhat, ess = rhat_and_ess(values)
-    return bool(np.all(rhat <= LARGEST_RHAT) and np.all(ess >= SMALLEST_ESS))
+def public_points(model: Model) -> Data:
+    """Return prepared public records, enough of them to show every declared level."""
+    levels = (len(column.levels or ()) for column in model.schema.columns)
+    return model.prepare(model.schema.public_points(max(_FEWEST_POINTS, *levels)))
+
+
+def renumbered_sizes(model: Model, points: Data) -> frozenset[int]:
+    """Return the sizes K for which arrays of K elements can be renumbered together.
+
+    Renumbering must leave the prior and the log-likelihood at the public points unchanged, at a few
+    values of θ that are fixed and public.
+    """
+    sizes = {p.shape[0] for p in model.parameters if p.shape and p.shape[0] > 1}
+
+    def seen(theta: dict[str, jax.Array]) -> np.ndarray:
+        values = [model.log_prior(theta)[None], model.record_loglik(theta, points)]
+        return np.nan_to_num(np.concatenate([np.asarray(v) for v in values]))
+
+    found = set()
+    thetas = [model.constrain(z) for z in model.starting_points(jax.random.key(0), 3)]
+    for size in sizes:
+        arrays = [p.name for p in model.parameters if p.shape and p.shape[0] == size]
+        rolled = [
+            theta | {name: jnp.roll(theta[name], 1, axis=0) for name in arrays} for theta in thetas
+        ]
+        pairs = zip(thetas, rolled, strict=True)
+        if all(np.allclose(seen(one), seen(other), rtol=1e-9) for one, other in pairs):
+            found.add(size)
+    return frozenset(found)
 
 
 @partial(jax.jit, static_argnames="model")
