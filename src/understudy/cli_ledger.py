@@ -1,0 +1,49 @@
+"""`understudy ledger`: create, show and verify a record of what was spent."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Keep a record of what was spent on one protected population.", no_args_is_help=True
+)
+
+Where = Annotated[
+    str, typer.Argument(metavar="FILE", help="Ledger file, or a PostgreSQL URL of SQLAlchemy.")
+]
+
+
+@app.command()
+def create(
+    ledger: Where,
+    budget: Annotated[float, typer.Option(help="Budget: pure ε, or with --delta the ε of (ε, δ).")],
+    adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")],
+    population: Annotated[str, typer.Option(help="Who is protected, in words.")] = "",
+    delta: Annotated[float | None, typer.Option(help="δ of an (ε, δ) budget.")] = None,
+) -> None:
+    """Create an empty ledger with a budget that cannot be changed."""
+    from understudy.ledger import Ledger
+
+    made = Ledger.create(
+        ledger, budget=budget, adjacency=adjacency, population=population, delta=delta
+    )
+    typer.echo(made.show(), nl=False)
+
+
+@app.command()
+def show(ledger: Where) -> None:
+    """Show every charge and what is left."""
+    from understudy.ledger import Ledger
+
+    typer.echo(Ledger.open(ledger).show(), nl=False)
+
+
+@app.command()
+def verify(ledger: Where) -> None:
+    """Check that no row was edited, added or removed behind the ledger's back."""
+    from understudy.ledger import Ledger
+
+    Ledger.open(ledger).verify()
+    typer.echo("The ledger is whole: every row fits the one before it.")

@@ -1,0 +1,244 @@
+"""The privacy ledger: what has been spent on one protected population, and what is left.
+
+    ledger = Ledger.create("ledger.db", budget=2.0, adjacency="add-remove")
+    entry = ledger.charge(Cost.of_draw(0.5), label="2025-01", details={})
+    release.write("out/")
+    ledger.publish(entry)
+
+A charge is on the disk before `charge` returns, and so before the first draw and before anything
+is visible. A run that is killed leaves a charge without a publication, shown as abandoned; it
+stays charged, since nobody knows what was seen of it. Rows are added, never changed or removed,
+and each is chained to the one before (`ledger_chain.py`). Every operation verifies the whole chain
+first, and refuses a ledger that does not fit. Writers take turns, so that two processes cannot
+overspend together.
+
+A ledger holds labels, costs and details that the caller chose; nothing from a confidential table
+belongs there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from understudy.accounting import Cost, check_delta, composed, exact, pure, total
+from understudy.column import writable
+from understudy.errors import BadInput, Refused
+from understudy.guarantee import Adjacency
+from understudy.ledger_chain import (
+    Chain,
+    Entry,
+    EntryKind,
+    Settings,
+    canonical_details,
+    checked_settings,
+    verified,
+)
+from understudy.ledger_store import Store, create_at, store_at
+
+if TYPE_CHECKING:
+    from understudy.ledger_chain import Contents
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A record of spending that can only grow. Get one by `create` or `open`."""
+
+    settings: Settings
+    _store: Store
+
+    @classmethod
+    def create(
+        cls,
+        location: str | os.PathLike[str],
+        *,
+        budget: float,
+        adjacency: Adjacency | str,
+        population: str = "",
+        delta: float | None = None,
+    ) -> Ledger:
+        """Create a ledger in a new file, or in a PostgreSQL database that holds none.
+
+        The budget is a pure ε or, with a δ, the ε of (ε, δ).
+        """
+        settings = Settings(
+            budget=_checked_budget(budget),
+            adjacency=Adjacency.parse(adjacency),
+            population=_checked_line(population, "the name of a ledger's population"),
+            delta=None if delta is None else check_delta(delta),
+            created=_now(),
+        )
+        create_at(location, settings.to_row())
+        return cls.open(location)
+
+    @classmethod
+    def open(cls, location: str | os.PathLike[str]) -> Ledger:
+        """Open an existing ledger."""
+        store = store_at(location)
+        return cls(checked_settings(store.read().settings, name=store.name), store)
+
+    def verify(self) -> None:
+        """Refuse a ledger that was edited, and name the first row that does not fit."""
+        self._read()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all rows: charges, and publications that refer to them."""
+        return self._read().entries
+
+    def spent(self) -> Cost:
+        """Return what all charges cost together."""
+        return total(entry.cost for entry in self._read().charges)
+
+    def left(self) -> float:
+        """Return how much of the budget is left.
+
+        A release whose pure ε is at most this fits a pure budget. With a δ, what a release takes
+        of it depends on how it composes with those before: `charge` decides.
+        """
+        return _left(self._read())
+
+    def show(self) -> str:
+        """Return the charges and what is left, as a table for the terminal."""
+        return _table(self._read())
+
+    def charge(self, cost: Cost, *, label: str, details: Mapping[str, Any]) -> Entry:
+        """Spend a cost under the ledger's adjacency, or refuse if the budget does not allow it.
+
+        The charge is on the disk when it is returned; only then may anything be drawn.
+        """
+        if cost.epsilon == 0:
+            raise BadInput("a release that costs nothing cannot be charged to a ledger.")
+        if not _checked_line(label, "the label of a ledger entry"):
+            raise BadInput("the label of a ledger entry must not be empty.")
+        text = canonical_details(details)
+        if self.settings.delta is not None:
+            # Others should not have to wait for an import.
+            import dp_accounting  # noqa: F401
+        with self._store.writing() as connection:
+            chain = self._verified(self._store.contents(connection))
+            _check_budget(chain, cost)
+            row = chain.following(
+                kind=EntryKind.CHARGE, time=_now(), label=label, cost=cost, details=text
+            )
+            self._store.append(connection, row)
+        return Entry.from_row(row)
+
+    def publish(self, entry: Entry) -> Entry:
+        """Record that the release which a charge paid for has become visible."""
+        with self._store.writing() as connection:
+            chain = self._verified(self._store.contents(connection))
+            if entry.hash not in {charge.hash for charge in chain.charges}:
+                raise BadInput(f"entry {entry.number} is not a charge of {self._store.name}.")
+            if entry.number in chain.published:
+                raise BadInput(f"entry {entry.number} of {self._store.name} is published already.")
+            row = chain.following(
+                kind=EntryKind.PUBLISHED, time=_now(), label=entry.label, refers_to=entry.number
+            )
+            self._store.append(connection, row)
+        return Entry.from_row(row)
+
+    def _read(self) -> Chain:
+        return self._verified(self._store.read())
+
+    def _verified(self, contents: Contents) -> Chain:
+        chain = verified(contents, name=self._store.name)
+        if chain.settings != self.settings:
+            raise Refused(f"{self._store.name} was replaced by another one since it was opened.")
+        return chain
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _checked_budget(budget: object) -> float:
+    if isinstance(budget, bool) or not isinstance(budget, int | float):
+        raise BadInput(f"a ledger's budget must be a positive number, not {budget!r}.")
+    if not math.isfinite(budget) or budget <= 0:
+        raise BadInput(f"a ledger's budget must be a positive finite number, not {budget!r}.")
+    return float(budget)
+
+
+def _checked_line(text: object, what: str) -> str:
+    if not isinstance(text, str) or not writable(text):
+        raise BadInput(f"{what} must be one line of text without control characters.")
+    return text
+
+
+def _check_budget(chain: Chain, cost: Cost) -> None:
+    settings = chain.settings
+    charged = [entry.cost for entry in chain.charges]
+    if composed([*charged, cost], delta=settings.delta) <= exact(settings.budget):
+        return
+    spent = composed(charged, delta=settings.delta)
+    raise Refused(
+        f"this release costs ε = {_plain(cost.epsilon)}, which is more than the ledger allows: of "
+        f"its budget of {_stated(settings)} it has spent {_used(spent, settings)} and has "
+        f"{_used(_left(chain), settings)} left; nothing was charged."
+    )
+
+
+def _left(chain: Chain) -> float:
+    spent = composed((entry.cost for entry in chain.charges), delta=chain.settings.delta)
+    rest = exact(chain.settings.budget) - spent
+    nearest = float(rest)
+    # What is said to be left can be spent, so it must not be rounded up.
+    return max(0.0, nearest if exact(nearest) <= rest else math.nextafter(nearest, 0))
+
+
+def _stated(settings: Settings) -> str:
+    at = "" if settings.delta is None else f" at δ = {_plain(settings.delta)}"
+    return f"ε = {_plain(settings.budget)}{at}"
+
+
+def _plain(number: float | Fraction) -> str:
+    """Return a number as people write it."""
+    return repr(float(number)).removesuffix(".0")
+
+
+def _used(number: float | Fraction, settings: Settings) -> str:
+    """Return a part of the budget: exactly, except where it was converted to δ."""
+    return _plain(number) if settings.delta is None else f"{float(number):.6g}"
+
+
+def _table(chain: Chain) -> str:
+    settings, charges = chain.settings, chain.charges
+    running = accumulate(exact(entry.cost.epsilon) for entry in charges)
+    rows = [("number", "time", "label", "ε", "total", "state")]
+    rows += [
+        (
+            str(entry.number),
+            entry.time,
+            entry.label,
+            _plain(entry.cost.epsilon),
+            _plain(sum_),
+            "published" if entry.number in chain.published else "abandoned or under way",
+        )
+        for entry, sum_ in zip(charges, running, strict=True)
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    costs = [entry.cost for entry in charges]
+    spent, used = pure(costs), composed(costs, delta=settings.delta)
+    at = (
+        ""
+        if used == spent
+        else f", or {_used(used, settings)} at δ = {_plain(settings.delta or 0)}"
+    )
+    facts = [
+        ("population", settings.population or "(not named)"),
+        ("adjacency", str(settings.adjacency)),
+        ("budget", _stated(settings)),
+        ("spent", f"ε = {_plain(spent)}{at}"),
+        ("left", f"ε = {_used(_left(chain), settings)}"),
+    ]
+    return "\n".join([*lines, "", *(f"{name + ':':12}{fact}" for name, fact in facts)]) + "\n"
