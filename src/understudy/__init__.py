@@ -4,7 +4,7 @@
 
     schema = us.Schema.load("salaries.toml")
     model = us.formula("salary ~ gender + age + weeks", family="beta", schema=schema)
-    mechanism = us.CensorUw(epsilon=1.0, adjacency="replace-one")
+    mechanism = us.Anchored(epsilon=1.0, adjacency="replace-one")
     release = us.synthesize(model, "salaries.csv", mechanism)
     print(release.guarantee)
     release.write("out/")
@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from understudy.adapters.numpyro import from_numpyro
     from understudy.errors import BadInput, Refused
     from understudy.guarantee import Adjacency, Guarantee
+    from understudy.ledger import Ledger
     from understudy.mechanisms import (
+        Anchored,
         CensorUw,
         CensorW,
+        Mechanism,
         PerturbedHistogram,
         Unweighted,
         Weighted,
@@ -34,21 +37,26 @@ if TYPE_CHECKING:
     from understudy.models.base import Model, Parameter
     from understudy.models.beta import beta
     from understudy.models.formula import formula
+    from understudy.references import Reference, reference
     from understudy.release import Release
     from understudy.schema import Schema
-    from understudy.simulation import sample
+    from understudy.simulation import read_anchor, sample
     from understudy.synthesis import synthesize
     from understudy.tables import read as read_table
 
 _HOME = {
     "Adjacency": "understudy.guarantee",
+    "Anchored": "understudy.mechanisms",
     "BadInput": "understudy.errors",
     "CensorUw": "understudy.mechanisms",
     "CensorW": "understudy.mechanisms",
     "Guarantee": "understudy.guarantee",
+    "Ledger": "understudy.ledger",
+    "Mechanism": "understudy.mechanisms",
     "Model": "understudy.models.base",
     "Parameter": "understudy.models.base",
     "PerturbedHistogram": "understudy.mechanisms",
+    "Reference": "understudy.references",
     "Refused": "understudy.errors",
     "Release": "understudy.release",
     "Schema": "understudy.schema",
@@ -58,20 +66,26 @@ _HOME = {
     "beta": "understudy.models.beta",
     "formula": "understudy.models.formula",
     "from_numpyro": "understudy.adapters.numpyro",
+    "read_anchor": "understudy.simulation",
     "read_table": "understudy.tables",
+    "reference": "understudy.references",
     "sample": "understudy.simulation",
     "synthesize": "understudy.synthesis",
 }
 
 __all__ = [
     "Adjacency",
+    "Anchored",
     "BadInput",
     "CensorUw",
     "CensorW",
     "Guarantee",
+    "Ledger",
+    "Mechanism",
     "Model",
     "Parameter",
     "PerturbedHistogram",
+    "Reference",
     "Refused",
     "Release",
     "Schema",
@@ -81,7 +95,9 @@ __all__ = [
     "beta",
     "formula",
     "from_numpyro",
+    "read_anchor",
     "read_table",
+    "reference",
     "sample",
     "synthesize",
 ]

@@ -17,8 +17,9 @@ from understudy.mechanisms import Mechanism, PerturbedHistogram
 class Circumstances:
     """What was asked for, as far as the assumptions depend on it."""
 
-    mechanism: Mechanism | PerturbedHistogram
+    mechanism: Mechanism
     draws: int
+    sampler: str
     copied_predictors: bool
     """Public columns of the table are copied into the release."""
     separate_predictors: bool
@@ -36,11 +37,13 @@ def assumptions(asked: Circumstances) -> tuple[str, ...]:
 
 def _sentences(asked: Circumstances) -> Iterator[str]:
     mechanism = asked.mechanism
-    bayesian = isinstance(mechanism, Mechanism)
-    if isinstance(mechanism, Mechanism) and mechanism.reason:
+    if mechanism.reason:
         yield mechanism.reason
-    if bayesian:
+    if asked.sampler == "nuts":
         yield from _sampling(asked)
+    reference = getattr(mechanism, "reference", None)
+    if reference is not None:
+        yield from _reference(confidential=reference.confidential)
     if mechanism.kind is not Kind.NONE:
         yield from _circumstances(asked)
     if mechanism.kind is Kind.STRICT:
@@ -67,9 +70,19 @@ def _circumstances(asked: Circumstances) -> Iterator[str]:
         )
     yield "Each protected person or unit has at most one record in the table."
     yield f"{settings} chosen without looking at the confidential table."
-    if isinstance(asked.mechanism, Mechanism):
+    if not isinstance(asked.mechanism, PerturbedHistogram):
         yield "The model and its prior were chosen without looking at the confidential table."
     yield "Only the files under public/ are published; diagnostics and the report stay inside."
+
+
+def _reference(*, confidential: bool) -> Iterator[str]:
+    if confidential:
+        yield (
+            "The reference table is confidential: its records are not protected by this ε, and "
+            "the guarantee needs that nobody who is protected here is in both tables."
+        )
+    else:
+        yield "The reference is public, and holds nothing that came from the confidential table."
 
 
 def _sampling(asked: Circumstances) -> Iterator[str]:

@@ -9,12 +9,12 @@ import warnings
 from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
 
-from understudy import __version__
+from understudy import __version__, cli_ledger
 from understudy.errors import BadInput, Refused
 
 app = typer.Typer(
@@ -26,10 +26,14 @@ app = typer.Typer(
 )
 
 
+app.add_typer(cli_ledger.app, name="ledger")
+
+
 class Exit(IntEnum):
     """Exit codes, as documented."""
 
     DONE = 0
+    VIOLATION = 1
     BAD_INPUT = 2
     REFUSED = 3
     BUG = 70
@@ -76,7 +80,7 @@ def demo(
 ) -> None:
     """Synthesise the embedded, simulated survey of doctorate recipients."""
     from understudy import data, synthesis
-    from understudy.mechanisms import CensorUw
+    from understudy.mechanisms import Anchored
     from understudy.models.formula import formula
     from understudy.progress import shown, stage
     from understudy.release import check_destination, released_schema
@@ -91,7 +95,7 @@ def demo(
         with stage(progress, "Model"):
             model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
         release = synthesis.synthesize(
-            model, data.survey_table(), CensorUw(epsilon=5.0), seed=seed, progress=progress
+            model, data.survey_table(), Anchored(epsilon=1.0), seed=seed, progress=progress
         )
         with stage(progress, "Writing"):
             release.write(destination, force=replace)
@@ -138,8 +142,8 @@ def synthesize(
     family: Annotated[str | None, typer.Option(help="Family of a formula: beta.")] = None,
     mechanism: Annotated[
         str,
-        typer.Option(help="unweighted, weighted, weighted-e, censor-uw, censor-w or ph."),
-    ] = "censor-uw",
+        typer.Option(help="anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."),
+    ] = "anchored",
     epsilon: Annotated[
         float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
     ] = None,
@@ -154,11 +158,36 @@ def synthesize(
     bins: Annotated[
         str | None, typer.Option(help="ph: sqrt (default) or ln of the declared size, or a number.")
     ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(help="Another table (or an earlier parameters.json) to learn from."),
+    ] = None,
+    reference_is: Annotated[
+        str | None, typer.Option(help="What the reference is: public or confidential.")
+    ] = None,
+    anchor: Annotated[
+        Path | None, typer.Option(help="anchored: parameters.json of an earlier release.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="anchored: T of the last stage; default 1.")
+    ] = None,
+    stages: Annotated[int | None, typer.Option(help="anchored: number of stages.")] = None,
+    growth: Annotated[
+        float | None, typer.Option(help="anchored: growth of the weight from stage to stage.")
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="anchored: candidates of an exact draw.")
+    ] = None,
     predictors: Annotated[
         Path | None, typer.Option(help="Public predictor rows for the synthetic table.")
     ] = None,
-    sampler: Annotated[str, typer.Option(help="auto or nuts.")] = "auto",
+    sampler: Annotated[
+        str, typer.Option(help="auto, exact (up to 10 parameters) or nuts.")
+    ] = "auto",
     tables: Annotated[int, typer.Option(help="Tables to draw; each costs ε.")] = 1,
+    ledger: Annotated[
+        str | None, typer.Option(help="Ledger to charge before anything is drawn.")
+    ] = None,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
     seed: Seed = None,
     accept_poor_mixing: Annotated[
@@ -172,6 +201,8 @@ def synthesize(
     quiet: Quiet = False,
 ) -> None:
     """Synthesise a table and write the release and its guarantee."""
+    from dataclasses import replace
+
     from understudy import synthesis
     from understudy.loading import load_model
     from understudy.mechanisms import PerturbedHistogram, make_mechanism
@@ -179,20 +210,35 @@ def synthesize(
     from understudy.release import check_destination
     from understudy.schema import Schema
 
-    if sampler not in ("auto", "nuts"):
-        raise BadInput(f"there is no sampler '{sampler}': choose auto or nuts.")
-    if mechanism == "ph" and (sampler != "auto" or accept_poor_mixing):
-        raise BadInput("ph draws no chains: leave out --sampler and --accept-poor-mixing.")
     chosen = make_mechanism(
-        mechanism, epsilon=epsilon, adjacency=adjacency, c1=c1, c2=c2, bins=bins
+        mechanism,
+        epsilon=epsilon,
+        adjacency=adjacency,
+        c1=c1,
+        c2=c2,
+        bins=bins,
+        threshold=threshold,
+        stages=stages,
+        growth=growth,
+        candidates=candidates,
     )
+    learned = _check_reference(chosen, reference, reference_is, anchor)
     declared = Schema.load(schema)
     check_destination(out, force=force)
     if model is None and not isinstance(chosen, PerturbedHistogram):
         raise BadInput(f"the mechanism {mechanism} needs --model.")
+    if anchor is not None or reference is not None:
+        from understudy.references import read_anchor
+        from understudy.references import reference as learn
     with shown(quiet=quiet) as progress:
         with stage(progress, "Model"):
             built = None if model is None else load_model(model, schema=declared, family=family)
+        public: dict[str, Any] = {}
+        if built is not None and anchor is not None:
+            public["anchor"] = read_anchor(anchor, built)
+        if built is not None and reference is not None:
+            public["reference"] = learn(built, reference, confidential=learned, progress=progress)
+        chosen = replace(chosen, **public)
         release = synthesis.synthesize(
             built or declared,
             table,
@@ -200,6 +246,9 @@ def synthesize(
             rows=rows,
             tables=tables,
             predictors=predictors,
+            sampler=sampler,
+            ledger=ledger,
+            label=out.name or "release",
             seed=seed,
             accept_poor_mixing=accept_poor_mixing,
             progress=progress,
@@ -208,6 +257,23 @@ def synthesize(
             release.write(out, force=force, parquet=parquet)
     if not quiet:
         _say_where(out, release.guarantee.headline)
+
+
+def _check_reference(
+    mechanism: object, reference: Path | None, reference_is: str | None, anchor: Path | None
+) -> bool:
+    """Return whether the reference is confidential, and refuse what does not go together."""
+    options = {"reference": reference, "anchor": anchor}
+    for name, given in options.items():
+        if given is not None and not hasattr(mechanism, name):
+            raise BadInput(f"--{name} means nothing to this mechanism: leave it out.")
+    if (reference is None) != (reference_is is None):
+        raise BadInput("--reference and --reference-is belong together: give both or neither.")
+    if reference is not None and anchor is not None:
+        raise BadInput("an anchor and a reference were both given: leave out one of them.")
+    if reference_is not in (None, "public", "confidential"):
+        raise BadInput(f"--reference-is must be public or confidential, not '{reference_is}'.")
+    return reference_is == "confidential"
 
 
 @app.command()
@@ -267,6 +333,49 @@ def compare(
         if out is not None:
             compared.write_page(out)
     typer.echo(compared.to_json() if as_json else compared.to_text())
+
+
+@app.command()
+def audit(
+    mechanism: Annotated[str, typer.Option(help="Mechanism to break.")],
+    epsilon: Annotated[float, typer.Option(help="ε that was asked for.")],
+    model: Annotated[str, typer.Option(help="beta.")] = "beta",
+    adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")] = "add-remove",
+    n: Annotated[int, typer.Option(help="Records of the simulated table.")] = 2000,
+    record_weights: Annotated[
+        bool,
+        typer.Option("--record-weights", help="censor-w: weights from a simulated reference."),
+    ] = False,
+    figure: Annotated[
+        Path | None, typer.Option(help="SVG file for a picture of the two posteriors.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Search for neighbouring tables that a mechanism tells apart by more than ε.
+
+    Runs on simulated tables. The exit code is 1 if more than the ε asked for was found.
+    """
+    import json
+
+    from understudy import auditing
+    from understudy.files import written_whole
+    from understudy.mechanisms import make_mechanism
+    from understudy.progress import shown, stage
+
+    if model != "beta":
+        raise BadInput(f"the audit on a grid serves the beta model, not '{model}'.")
+    chosen = make_mechanism(mechanism, epsilon=epsilon, adjacency=adjacency)
+    with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
+        if record_weights:
+            chosen = auditing.with_record_weights(chosen)
+        found = auditing.audit(chosen, n=n, adjacency=adjacency, epsilon=epsilon)
+        if figure is not None:
+            with written_whole(figure) as file:
+                file.write_text(found.figure(), encoding="utf-8")
+    if not quiet:
+        typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
+    raise typer.Exit(Exit.VIOLATION if found.exceeds else Exit.DONE)
 
 
 def _say_where(directory: Path, headline: str) -> None:

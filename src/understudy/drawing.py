@@ -6,103 +6,212 @@ is confidential.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy import histogram
-from understudy.guarantee import Adjacency, Kind, epsilon_of_bound
+from understudy.errors import BadInput
+from understudy.mechanisms import (
+    Anchored,
+    CensorUw,
+    Mechanism,
+    PerturbedHistogram,
+    RowMechanism,
+)
+from understudy.predictors import Predictors, public_size
+from understudy.progress import Progress, stage
 
 if TYPE_CHECKING:
-    from understudy.mechanisms import Mechanism, PerturbedHistogram
-    from understudy.models.base import Model
-    from understudy.progress import Progress
+    from understudy.mechanisms.anchored import Stage
+    from understudy.models.base import Data, Model
     from understudy.randomness import Source
+    from understudy.samplers.exact import Selection
     from understudy.samplers.nuts import Fit
     from understudy.schema import Schema
+    from understudy.score import Row
     from understudy.tables import Columns
+
+
+LARGEST_EXACT_DIMENSION = 10
+"""Beyond this, candidates become too sparse and chains take over."""
+_CANDIDATES = 65_536
+_DRAWS = 1000
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """One θ for each table, what it cost, and what was seen on the way."""
+    """One θ for each table, and what was seen on the way."""
 
     thetas: list[dict[str, Any]]
     """θ by name, as plain numbers and lists."""
     spec: dict[str, Any]
     """Which model the parameters belong to."""
-    sampler: str
-    epsilon: dict[Adjacency, float] | None
+    stages: int
     diagnostics: dict[str, Any]
     alpha: np.ndarray | None = None
     largest_score: np.ndarray | None = None
     bound: float | None = None
 
 
-def draw_parameters(
-    model: Model,
-    columns: Columns,
-    mechanism: Mechanism,
-    source: Source,
-    *,
-    count: int,
-    accept_poor_mixing: bool,
-    progress: Progress,
-) -> Drawn:
-    """Draw θ from the mechanism's row of the equation."""
-    from understudy.fitting import choose_draws, fit_mechanism
-    from understudy.lipschitz import censored_records, lipschitz_bound
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Job:
+    """What is asked for, checked and settled, before anything is drawn."""
 
-    fitted = fit_mechanism(
-        model,
-        model.prepare(columns),
-        mechanism,
-        source,
-        draws=count,
-        accept_poor_mixing=accept_poor_mixing,
-        progress=progress,
-    )
-    chosen = choose_draws(fitted.fit, count, source.generator())
-    delta = lipschitz_bound(fitted.reached)
-    alpha = np.asarray(fitted.row.alpha)
-    strict = mechanism.kind is Kind.STRICT
+    model: Model | None
+    """None for the histogram, which needs none."""
+    schema: Schema
+    columns: Columns
+    mechanism: Mechanism
+    predictors: Predictors
+    source: Source
+    count: int
+    """Draws, one for each table."""
+    sampler: str
+    accept_poor_mixing: bool
+    progress: Progress
+
+
+def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> str:
+    """Return `exact`, `nuts` or `none` for what was asked, or refuse what cannot be done."""
+    if sampler not in ("auto", "exact", "nuts"):
+        raise BadInput(f"there is no sampler '{sampler}': choose auto, exact or nuts.")
+    if isinstance(mechanism, PerturbedHistogram):
+        if sampler != "auto":
+            raise BadInput("ph draws no parameters of a model: leave out --sampler.")
+        return "none"
+    if model is None:
+        raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
+    few = model.dimension <= LARGEST_EXACT_DIMENSION
+    if sampler == "exact" and not (few and isinstance(mechanism, Anchored | CensorUw)):
+        raise BadInput(
+            f"exact draws serve anchored and censor-uw with up to {LARGEST_EXACT_DIMENSION} "
+            f"parameters, but this is {mechanism.name} with {model.dimension}: use --sampler nuts."
+        )
+    if sampler == "auto":
+        return "exact" if few and isinstance(mechanism, Anchored) else "nuts"
+    return sampler
+
+
+def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], tuple[float, ...]]:
+    """Return the draw, not yet made, and the bounds of its stages, from which its price follows."""
+    from understudy.models.base import Model
+
+    match job.mechanism, job.model:
+        case PerturbedHistogram() as mechanism, _:
+            return partial(_draw_histogram, job, mechanism), ()
+        case RowMechanism() as mechanism, Model() as model:
+            return partial(_draw_row, job, model, mechanism), (mechanism.bound,)
+        case Anchored() as mechanism, Model() as model:
+            size = public_size(job.schema, job.columns, mechanism.adjacency, job.predictors)
+            stages = mechanism.plan(
+                size=size, dimension=model.dimension, exact=job.sampler == "exact"
+            )
+            draw = partial(_draw_anchored, job, model, mechanism, stages, size)
+            return draw, tuple(each.bound for each in stages)
+    raise BadInput(f"the mechanism {job.mechanism.name} needs a model, not a schema alone.")
+
+
+def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
+    """Draw θ from the mechanism's row of the equation."""
+    from understudy.fitting import choose_draws, first_row, fit_mechanism
+    from understudy.samplers.exact import exact_draw
+    from understudy.samplers.proposals import prior_proposal
+
+    data = model.prepare(job.columns)
+    if job.sampler == "exact":
+        row = first_row(model, data, mechanism)
+        proposal = prior_proposal(model, job.source)
+        selections = [
+            exact_draw(model, data, row, proposal, job.source, candidates=_CANDIDATES)
+            for _ in range(job.count)
+        ]
+        chosen = [selection.candidates[selection.picked] for selection in selections]
+        seen: Selection | Fit = selections[-1]
+    else:
+        fitted = fit_mechanism(
+            model,
+            data,
+            mechanism,
+            job.source,
+            draws=job.count,
+            accept_poor_mixing=job.accept_poor_mixing,
+            progress=job.progress,
+        )
+        row, seen = fitted.row, fitted.fit
+        chosen = list(choose_draws(fitted.fit, job.count, job.source.generator()))
+    thetas = [_plain(model.constrain(model.round_to_grid(z))) for z in chosen]
+    diagnostics, largest_score = _seen(job, model, data, row, seen)
+    alpha = np.asarray(row.alpha)
     return Drawn(
-        thetas=[_plain(model.constrain(model.round_to_grid(z))) for z in chosen],
+        thetas=thetas,
         spec=model.spec,
-        sampler="nuts",
-        epsilon=epsilon_of_bound(mechanism.bound, draws=count) if strict else None,
-        diagnostics={
-            **_convergence(model, fitted.fit),
-            "lipschitz_bound": delta,
-            "local_epsilon": 2 * delta,
-            "censored_records": censored_records(fitted.reached, fitted.row),
-            "dropped_records": int(np.sum(alpha == 0)),
-        },
+        stages=1,
+        diagnostics=diagnostics | {"dropped_records": int(np.sum(alpha == 0))},
         alpha=alpha,
-        largest_score=np.asarray(fitted.reached.largest_score),
+        largest_score=largest_score,
         bound=mechanism.bound,
     )
 
 
-def draw_histogram(
-    schema: Schema,
-    columns: Columns,
-    mechanism: PerturbedHistogram,
-    source: Source,
-    *,
-    count: int,
+def _draw_anchored(
+    job: Job, model: Model, mechanism: Anchored, stages: tuple[Stage, ...], size: int
 ) -> Drawn:
+    """Draw θ by climbing from the anchor, once for each table."""
+    from understudy._jax import jnp
+    from understudy.ladder import climb
+
+    data = model.prepare(job.columns)
+    climbs = [
+        climb(
+            model,
+            data,
+            mechanism,
+            stages,
+            job.source,
+            size=size,
+            public=job.predictors.public,
+            exact=job.sampler == "exact",
+            accept_poor_mixing=job.accept_poor_mixing,
+            progress=job.progress,
+        )
+        for _ in range(job.count)
+    ]
+    last = climbs[-1][-1]
+    diagnostics, largest_score = _seen(job, model, data, last.row, last.seen)
+    diagnostics["stages"] = [
+        {
+            "alpha": each.alpha,
+            "threshold": each.threshold,
+            "bound": each.bound,
+            "effective_candidates": getattr(rung.seen, "effective_candidates", None),
+        }
+        for each, rung in zip(stages, climbs[-1], strict=True)
+    ]
+    return Drawn(
+        thetas=[_plain(model.constrain(jnp.asarray(rungs[-1].z))) for rungs in climbs],
+        spec=model.spec,
+        stages=len(stages),
+        diagnostics=diagnostics,
+        alpha=np.asarray(last.row.alpha),
+        largest_score=largest_score,
+        bound=float(last.row.bound),
+    )
+
+
+def _draw_histogram(job: Job, mechanism: PerturbedHistogram) -> Drawn:
     """Draw noisy counts from the perturbed histogram."""
-    column = histogram.histogram_column(schema)
-    exact = histogram.counts(columns[column.name], column, mechanism.bin_count(schema.size))
-    noisy = [histogram.perturbed(exact, mechanism, source) for _ in range(count)]
-    each = mechanism.epsilon / mechanism.sensitivity
+    column = histogram.histogram_column(job.schema)
+    bins = mechanism.bin_count(job.schema.size)
+    exact = histogram.counts(job.columns[column.name], column, bins)
+    noisy = [histogram.perturbed(exact, mechanism, job.source) for _ in range(job.count)]
     return Drawn(
         thetas=[{"counts": counts.tolist()} for counts in noisy],
         spec=histogram.SPEC,
-        sampler="none",
-        epsilon={adjacency: count * adjacency.steps * each for adjacency in Adjacency},
+        stages=1,
         diagnostics={
             "parameters": {},
             "lipschitz_bound": None,
@@ -113,11 +222,54 @@ def draw_histogram(
     )
 
 
+def _seen(
+    job: Job, model: Model, data: Data, row: Row, seen: Selection | Fit
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Return the diagnostics of the target that was drawn from, and each record's largest score."""
+    from understudy.lipschitz import censored_records, lipschitz_bound, reach
+    from understudy.samplers.nuts import Fit
+
+    if isinstance(seen, Fit):
+        draws, summary = seen.thinned(_DRAWS), _of_chains(model, seen)
+    else:
+        draws = seen.resampled(job.source.generator(), _DRAWS)
+        summary = _of_candidates(model, seen)
+    with stage(job.progress, "Lipschitz bound"):
+        reached = reach(model, draws, data, row)
+        delta = lipschitz_bound(reached)
+    found = {
+        "lipschitz_bound": delta,
+        "local_epsilon": 2 * delta,
+        "censored_records": censored_records(reached, row),
+    }
+    return summary | found, np.asarray(reached.largest_score)
+
+
+def _of_candidates(model: Model, selection: Selection) -> dict[str, Any]:
+    """Return the weighted summary of the candidates, for the diagnostics."""
+    from understudy._jax import jax, jnp
+
+    shares = selection.probabilities
+    theta = jax.vmap(model.constrain)(jnp.asarray(selection.candidates))
+    parameters = {}
+    for parameter in model.parameters:
+        elements = np.asarray(theta[parameter.name]).reshape(len(shares), -1).T
+        for name, values in zip(parameter.element_names, elements, strict=True):
+            mean = float(shares @ values)
+            parameters[name] = {
+                "mean": mean,
+                "sd": float(np.sqrt(shares @ (values - mean) ** 2)),
+                "rhat": None,
+                "ess_bulk": selection.effective_candidates,
+            }
+    return {"parameters": parameters, "divergences": None, "candidates": len(shares)}
+
+
 def _plain(theta: dict[str, Any]) -> dict[str, Any]:
     return {name: np.asarray(value).tolist() for name, value in theta.items()}
 
 
-def _convergence(model: Model, fit: Fit) -> dict[str, Any]:
+def _of_chains(model: Model, fit: Fit) -> dict[str, Any]:
     """Return the posterior summary of each parameter and what the gate saw, for the diagnostics."""
     seen = fit.convergence
     judged = {

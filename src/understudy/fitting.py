@@ -16,15 +16,15 @@ import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import Refused
-from understudy.guarantee import Weights
-from understudy.lipschitz import Reach, reach
+from understudy.guarantee import Kind, Weights
+from understudy.lipschitz import reach
 from understudy.progress import Progress, stage
 from understudy.samplers.diagnostics import SMALLEST_ESS
 from understudy.samplers.nuts import Fit, nuts
 from understudy.score import Row
 
 if TYPE_CHECKING:
-    from understudy.mechanisms import Mechanism
+    from understudy.mechanisms import RowMechanism
     from understudy.models.base import Data, Model
     from understudy.randomness import Source
 
@@ -40,13 +40,12 @@ class Fitted:
 
     fit: Fit
     row: Row
-    reached: Reach
 
 
 def fit_mechanism(
     model: Model,
     data: Data,
-    mechanism: Mechanism,
+    mechanism: RowMechanism,
     source: Source,
     *,
     draws: int,
@@ -55,41 +54,79 @@ def fit_mechanism(
 ) -> Fitted:
     """Fit the mechanism's target, from which `draws` independent θ will be taken."""
     smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * draws)
-
-    def sample(row: Row, name: str) -> Fit:
-        progress(name, 0.0)
-        fit = nuts(
-            model, data, row, source, smallest_ess=smallest_ess, progress=partial(progress, name)
-        )
-        failing = fit.convergence.failing(smallest_ess)
-        if failing and not accept_poor_mixing:
-            raise Refused(_not_converged(fit, failing))
-        return fit
-
+    sample = partial(
+        converged_fit,
+        model,
+        data,
+        source=source,
+        smallest_ess=smallest_ess,
+        accept_poor_mixing=accept_poor_mixing,
+        progress=progress,
+    )
     row = first_row(model, data, mechanism)
     if mechanism.weights is Weights.SAME_DATA:
         unweighted = row._replace(bound=jnp.asarray(math.inf))
-        first = sample(unweighted, "Unweighted fit")
+        first = sample(row=unweighted, name="Unweighted fit")
         with stage(progress, "Weights"):
-            risk = jax.block_until_ready(reach(model, first.thinned(DRAWS), data, row).risk)
+            risk = jax.block_until_ready(risk_of(model, first.thinned(DRAWS), data))
         row = row._replace(alpha=mechanism.alpha(risk))
-    fit = sample(row, f"Fit of {mechanism.name}")
-    with stage(progress, "Lipschitz bound"):
-        reached = jax.block_until_ready(reach(model, fit.thinned(DRAWS), data, row))
-    return Fitted(fit, row, reached)
+    return Fitted(sample(row=row, name=f"Fit of {mechanism.name}"), row)
 
 
-def first_row(model: Model, data: Data, mechanism: Mechanism) -> Row:
+def converged_fit(
+    model: Model,
+    data: Data,
+    row: Row,
+    source: Source,
+    *,
+    name: str,
+    accept_poor_mixing: bool,
+    progress: Progress,
+    smallest_ess: float = SMALLEST_ESS,
+    centre: np.ndarray | None = None,
+) -> Fit:
+    """Sample a target by NUTS and refuse chains that have not converged, unless that is accepted.
+
+    `centre` is a public point near which the chains may start.
+    """
+    progress(name, 0.0)
+    fit = nuts(
+        model,
+        data,
+        row,
+        source,
+        smallest_ess=smallest_ess,
+        progress=partial(progress, name),
+        centre=centre,
+    )
+    failing = fit.convergence.failing(smallest_ess)
+    if failing and not accept_poor_mixing:
+        raise Refused(_not_converged(fit, failing))
+    return fit
+
+
+def risk_of(model: Model, draws: jax.Array, data: Data) -> jax.Array:
+    """Return max |f| over the draws for each record of a prepared table."""
+    records = jax.eval_shape(
+        lambda z: model.record_loglik(model.constrain(z), data), draws[0]
+    ).shape[0]
+    plain = Row(jnp.ones(records), jnp.zeros(records), jnp.asarray(math.inf))
+    return reach(model, draws, data, plain).risk
+
+
+def first_row(model: Model, data: Data, mechanism: RowMechanism) -> Row:
     """Return the mechanism's row before any risk is known.
 
     Without a bound, a record whose density is infinite wherever one looks (an exact 0 under a Beta
     model) would leave no posterior at all; such records get the weight 0, as in the paper.
     """
-    usable = 1.0 - _without_posterior(model, data)
-    offset = jnp.zeros(usable.shape)
-    censored = math.isfinite(mechanism.bound) and mechanism.weights is Weights.NONE
-    alpha = jnp.ones_like(usable) if censored else usable
-    return Row(alpha, offset, jnp.asarray(mechanism.bound))
+    reference = getattr(mechanism, "reference", None)
+    if reference is not None:
+        alpha = mechanism.alpha(reference.risk(model, data))
+    else:
+        usable = 1.0 - _without_posterior(model, data)
+        alpha = jnp.ones_like(usable) if mechanism.kind is Kind.STRICT else usable
+    return Row(alpha, jnp.zeros(alpha.shape), jnp.asarray(mechanism.bound))
 
 
 @partial(jax.jit, static_argnames="model")

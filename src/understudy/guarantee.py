@@ -81,11 +81,6 @@ def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
     return epsilon / (2 * adjacency.steps)
 
 
-def epsilon_of_bound(bound: float, *, draws: int) -> dict[Adjacency, float]:
-    """Return the pure ε of `draws` independent draws censored at B, under each adjacency."""
-    return {adjacency: draws * 2 * adjacency.steps * bound for adjacency in Adjacency}
-
-
 def _factor(epsilon: float) -> str:
     """Return exp(ε) for people; beyond a million its power of ten says as much."""
     if epsilon >= math.log(1e6):
@@ -112,6 +107,8 @@ class Guarantee:
     assumptions: tuple[str, ...]
     seeded: bool
     rows: int
+    rho: dict[Adjacency, float] | None = None
+    """The same as zero-concentrated differential privacy, which composes better over many draws."""
     membership: bool = True
     """Whether taking part is protected; not where the release shows who or how many take part."""
     waived: bool = False
@@ -135,6 +132,7 @@ class Guarantee:
             "mechanism": self.mechanism,
             "kind": str(self.kind),
             "epsilon": {str(adjacency): stated.get(adjacency) for adjacency in Adjacency},
+            "rho": {str(adjacency): (self.rho or {}).get(adjacency) for adjacency in Adjacency},
             "asked_under": str(self.asked),
             "delta": self.delta,
             "draws": self.draws,
@@ -178,7 +176,8 @@ class Guarantee:
             self.headline,
             "",
             f"Mechanism: {self.mechanism}",
-            f"Draws of the parameters: {self.draws}",
+            f"Draws of the parameters: {self.draws}"
+            + (f", each in {self.stages} stages" if self.stages > 1 else ""),
             f"Rows in each synthetic table: {self.rows}",
             f"Ledger: {self.charged or 'not charged to any ledger'}",
             "",

@@ -33,6 +33,11 @@ class Predictors:
     true_size: bool = False
     """The number of rows was taken from the confidential table."""
 
+    @property
+    def membership(self) -> bool:
+        """Whether the release leaves it open who and how many are in the table."""
+        return not (self.copied or self.true_size)
+
     def __post_init__(self) -> None:
         whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
         if not whole or not 1 <= self.rows <= LARGEST_ROWS:
@@ -81,6 +86,20 @@ def plan_predictors(
     raise BadInput(
         "how many rows to synthesise is not known, and the number of records is protected under "
         "add-remove: declare size under [table] in the schema, or give --rows."
+    )
+
+
+def public_size(
+    schema: Schema, table: Columns, adjacency: Adjacency, predictors: Predictors
+) -> int:
+    """Return the size that defaults may depend on: declared, or the table's own if it is known."""
+    if schema.size is not None:
+        return schema.size
+    if predictors.copied or adjacency is Adjacency.REPLACE_ONE:
+        return count_records(table)
+    raise BadInput(
+        "stages and widths of anchored draws depend on the size of the table, which is protected "
+        "under add-remove: declare size under [table] in the schema."
     )
 
 

@@ -23,6 +23,7 @@ from understudy.files import current_umask, hidden_directory, uninterrupted
 if TYPE_CHECKING:
     import pandas as pd
 
+    from understudy.charging import Charge
     from understudy.guarantee import Guarantee
 
 _PARTS = {"public", "internal"}
@@ -40,6 +41,8 @@ class Release:
     """Confidential."""
     report: Callable[[], str]
     """Renders the confidential report."""
+    charge: Charge | None = None
+    """The ledger's entry that paid for this release."""
 
     @property
     def synthetic(self) -> pd.DataFrame:
@@ -58,6 +61,8 @@ class Release:
             self._write_internal(staging / "internal")
             _settle(staging)
             _move_into_place(staging, destination, force=force)
+        if self.charge is not None:
+            self.charge.publish()
         return destination
 
     def _write_public(self, public: Path, *, parquet: bool) -> None:

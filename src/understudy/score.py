@@ -15,14 +15,15 @@ b its offset, B the censoring bound. A mechanism is a row of this table:
     censor-uw     1                                 0     ε/2    strict
     censor-w      as weighted                       0     ε/2    strict if α is a function of the
                                                                  record alone, else asymptotic
+    anchored      a constant                        f_θ₀  ε/2    strict; several stages share ε
 
 (ε/2 under add-remove; ε/4 under replace-one. `guarantee.py` says why.) With α = 1, b = 0 and
 B = ∞ the equation is the model's ordinary posterior.
 
 Where f is infinite, as a Beta density is at 0 and 1, the score is its limit, ±B; 0 · ∞ = 0, and
-an undefined f scores 0. With B = ∞ a density that is infinite at the record tells one θ from
-another no more than a constant does, and scores 0; a density of zero keeps the score −∞ and rules
-θ out. Each is a rule of θ and the record alone, as the guarantee needs, and none makes a NaN.
+an undefined difference scores 0. With B = ∞ a density that is infinite at the record tells one θ
+from another no more than a constant does, and scores 0; a density of zero keeps the score −∞ and
+rules θ out. Each is a rule of θ and the record alone, as the guarantee needs, and none makes a NaN.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def sample(
 
     path = Path(release)
     file = path if path.is_file() else path / "parameters.json"
-    published = _read_parameters(file)
+    published = read_parameters(file)
     schema = Schema.from_dict(published["schema"], source=str(file))
     columns: Columns = {}
     if schema.public:
@@ -77,7 +77,8 @@ def sample(
     return simulate(published, plan, Source(seed), model=built)
 
 
-def _read_parameters(path: Path) -> dict[str, Any]:
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Return the contents of a release's `parameters.json`, or refuse what is none."""
     try:
         published = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -90,6 +91,29 @@ def _read_parameters(path: Path) -> dict[str, Any]:
         case {"parameters": dict(), "model": dict(), "schema": dict()}:
             return dict(published)
     raise BadInput(f"'{path}' is not a parameters file of a release.")
+
+
+def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
+    """Return θ of an earlier release, which must have been made with the same model and schema."""
+    published = read_parameters(Path(path))
+    if published["model"] != model.spec:
+        raise BadInput(f"'{path}' was released with another model, so it cannot be an anchor.")
+    if published.get("schema_digest") != model.schema.digest:
+        raise BadInput(f"'{path}' was released with another schema, so it cannot be an anchor.")
+    theta: dict[str, Any] = published["parameters"]
+    check_theta(theta, model)
+    return theta
+
+
+def check_theta(theta: dict[str, Any], model: Model) -> None:
+    """Refuse an anchor that is not a value of the model's parameters."""
+    try:
+        _check_parameters(theta, model, Path("the anchor"))
+        place = np.asarray(model.unconstrain(theta))
+    except (BadInput, TypeError, ValueError, AttributeError):
+        place = np.array([np.nan])
+    if not np.isfinite(place).all():
+        raise BadInput("the anchor is not a value of the model's parameters.")
 
 
 def _check_parameters(theta: dict[str, Any], model: Model | None, file: Path) -> None:

@@ -1,6 +1,7 @@
 """From a model, a table and a mechanism to a release.
 
-    encode the table -> draw θ (`drawing.py`) -> simulate from θ (`simulation.py`) -> Release
+    encode the table -> price -> charge the ledger -> draw θ (`drawing.py`)
+        -> simulate from θ (`simulation.py`) -> Release
 
 Everything after the draw of θ is post-processing: rows are simulated from the published θ and from
 public predictors, and need no confidential value.
@@ -16,16 +17,18 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import __version__
 from understudy.assumptions import Circumstances, assumptions
-from understudy.drawing import Drawn, draw_histogram, draw_parameters
+from understudy.charging import Charge, charged
+from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
 from understudy.errors import BadInput
 from understudy.guarantee import Guarantee
-from understudy.mechanisms import Mechanism, PerturbedHistogram
-from understudy.predictors import Predictors, plan_predictors
+from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
+from understudy.predictors import plan_predictors
+from understudy.pricing import Price, price
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.release import Release
 from understudy.schema import Role, Schema
-from understudy.simulation import simulate
+from understudy.simulation import check_theta, simulate
 from understudy.tables import decode, encode, read
 
 if TYPE_CHECKING:
@@ -39,11 +42,14 @@ LARGEST_TABLES = 100
 def synthesize(
     model: Model | Schema,
     table: pd.DataFrame | str | Path,
-    mechanism: Mechanism | PerturbedHistogram,
+    mechanism: Mechanism,
     *,
     rows: int | None = None,
     tables: int = 1,
     predictors: pd.DataFrame | str | Path | None = None,
+    sampler: str = "auto",
+    ledger: str | Path | None = None,
+    label: str = "release",
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     progress: Progress = silent,
@@ -52,12 +58,20 @@ def synthesize(
 
     `model` may be a bare schema for the perturbed histogram, which needs no model. Each of the
     `tables` takes a draw of its own and costs its own ε. `predictors` are public rows for the
-    synthetic table; without them, public columns are copied from the table.
+    synthetic table; without them, public columns are copied from the table. A `ledger` is charged
+    before anything is drawn, and told when the release is written.
     """
     started = time.monotonic()
     if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
         raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
+    if isinstance(mechanism, PerturbedHistogram):
+        built = None
+    chosen = resolve_sampler(sampler, mechanism, built)
+    if accept_poor_mixing and chosen != "nuts":
+        raise BadInput(f"{mechanism.name} draws no chains here: leave out --accept-poor-mixing.")
+    if isinstance(mechanism, Anchored) and mechanism.anchor is not None and built is not None:
+        check_theta(dict(mechanism.anchor), built)
     source = Source(seed)
     with stage(progress, "Reading"):
         columns = encode(_frame(table), schema, name=_name(table, "the table"))
@@ -66,21 +80,22 @@ def synthesize(
             name = _name(predictors, "the predictors")
             separate = encode(_frame(predictors), schema, roles=(Role.PUBLIC,), name=name)
     plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
-    if isinstance(mechanism, PerturbedHistogram):
-        built = None
-        drawn = draw_histogram(schema, columns, mechanism, source, count=tables)
-    elif built is None:
-        raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
-    else:
-        drawn = draw_parameters(
-            built,
-            columns,
-            mechanism,
-            source,
-            count=tables,
-            accept_poor_mixing=accept_poor_mixing,
-            progress=progress,
-        )
+    job = Job(
+        model=built,
+        schema=schema,
+        columns=columns,
+        mechanism=mechanism,
+        predictors=plan,
+        source=source,
+        count=tables,
+        sampler=chosen,
+        accept_poor_mixing=accept_poor_mixing,
+        progress=progress,
+    )
+    draw, bounds = prepare_draw(job)
+    cost = price(mechanism, draws=tables, bounds=bounds)
+    charge = charged(ledger, cost, source, label=label, schema=schema, membership=plan.membership)
+    drawn = draw()
     published = [_published(theta, drawn.spec, schema, source) for theta in drawn.thetas]
     with stage(progress, "Simulating"):
         synthetic = [simulate(contents, plan, source, model=built) for contents in published]
@@ -88,10 +103,11 @@ def synthesize(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
         confidential=decode(columns, schema),
-        guarantee=_guarantee(mechanism, drawn, plan, source, accept_poor_mixing),
+        guarantee=_guarantee(job, drawn, cost, charge),
         drawn=drawn,
         published=published,
         synthetic=synthetic,
+        charge=charge,
         started=started,
     )
 
@@ -110,35 +126,34 @@ def _published(
     }
 
 
-def _guarantee(
-    mechanism: Mechanism | PerturbedHistogram,
-    drawn: Drawn,
-    plan: Predictors,
-    source: Source,
-    accept_poor_mixing: bool,
-) -> Guarantee:
+def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None) -> Guarantee:
+    mechanism, plan = job.mechanism, job.predictors
     asked = Circumstances(
         mechanism=mechanism,
-        draws=len(drawn.thetas),
+        draws=job.count,
+        sampler=job.sampler,
         copied_predictors=plan.copied,
         separate_predictors=bool(plan.public) and not plan.copied,
         true_size=plan.true_size,
-        poor_mixing_accepted=accept_poor_mixing,
-        seeded=source.seeded,
+        poor_mixing_accepted=job.accept_poor_mixing,
+        seeded=job.source.seeded,
     )
     return Guarantee(
         mechanism=mechanism.name,
         kind=mechanism.kind,
         asked=mechanism.adjacency,
-        epsilon=drawn.epsilon,
-        draws=len(drawn.thetas),
+        epsilon=None if cost is None else {a: each.epsilon for a, each in cost.items()},
+        rho=None if cost is None else {a: each.rho for a, each in cost.items()},
+        draws=job.count,
+        stages=drawn.stages,
         weights=mechanism.weights,
-        sampler=drawn.sampler,
+        sampler=job.sampler,
         assumptions=assumptions(asked),
-        seeded=source.seeded,
+        seeded=job.source.seeded,
         rows=plan.rows,
-        membership=not (plan.copied or plan.true_size),
-        waived=accept_poor_mixing and drawn.sampler == "nuts",
+        membership=plan.membership,
+        waived=job.accept_poor_mixing,
+        charged=None if charge is None else charge.reference,
     )
 
 
@@ -151,6 +166,7 @@ def _release(
     drawn: Drawn,
     published: list[dict[str, Any]],
     synthetic: list[pd.DataFrame],
+    charge: Charge | None,
     started: float,
 ) -> Release:
     from understudy.report.page import Page
@@ -184,6 +200,7 @@ def _release(
         parameters=tuple(published),
         diagnostics=diagnostics,
         report=lambda: page().render(),
+        charge=charge,
     )
 
 

@@ -7,8 +7,9 @@ With fᵢ = max over posterior draws of |f_θ(xᵢ)| from the Unweighted fit,
 and αᵢ = 0 where fᵢ is not finite. The paper's text has α ∝ 1/f, which taken literally makes every
 α·f equal; the linear map is what reproduces its figures.
 
-min f and max f are taken over the same table, so one record can move every other record's weight:
-weights of this kind never carry a strict guarantee.
+Where min f and max f are taken over the same table, one record can move every other record's
+weight, and no strict guarantee follows. Draws and extent from a reference make α a function of the
+record alone; risks beyond the reference's are clipped to its range.
 """
 
 from __future__ import annotations
@@ -16,15 +17,20 @@ from __future__ import annotations
 from understudy._jax import jax, jnp
 
 
-def weights_from_risk(risk: jax.Array, *, c1: float, c2: float) -> jax.Array:
-    """Return α for each record from its risk."""
+def weights_from_risk(
+    risk: jax.Array, *, c1: float, c2: float, extent: tuple[float, float] | None = None
+) -> jax.Array:
+    """Return α for each record from its risk; a given extent replaces min f and max f."""
     finite = jnp.isfinite(risk)
-    smallest = jnp.min(jnp.where(finite, risk, jnp.inf))
-    largest = jnp.max(jnp.where(finite, risk, -jnp.inf))
+    if extent is None:
+        smallest = jnp.min(jnp.where(finite, risk, jnp.inf))
+        largest = jnp.max(jnp.where(finite, risk, -jnp.inf))
+    else:
+        smallest, largest = map(jnp.asarray, extent)
     spread = largest - smallest
     # Records that are all alike are all as safe as the safest.
     relative = jnp.where(finite & (spread > 0), (risk - smallest) / spread, 0.0)
-    return jnp.where(finite, jnp.clip(c1 * (1 - relative) + c2, 0.0, 1.0), 0.0)
+    return jnp.where(finite, jnp.clip(c1 * (1 - jnp.clip(relative, 0, 1)) + c2, 0.0, 1.0), 0.0)
 
 
 def truncated(alpha: jax.Array, risk: jax.Array, *, bound: float) -> jax.Array:

@@ -7,7 +7,8 @@ from typing import Any
 
 from understudy.errors import BadInput, nearest
 from understudy.guarantee import check_epsilon
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.anchored import Anchored
+from understudy.mechanisms.base import Mechanism, RowMechanism
 from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
 from understudy.mechanisms.ph import PerturbedHistogram
@@ -17,23 +18,33 @@ from understudy.mechanisms.weighted_e import WeightedE
 
 __all__ = [
     "BY_NAME",
+    "Anchored",
     "CensorUw",
     "CensorW",
     "Mechanism",
     "PerturbedHistogram",
+    "RowMechanism",
     "Unweighted",
     "Weighted",
     "WeightedE",
     "make_mechanism",
 ]
 
-BY_NAME: dict[str, type[Mechanism] | type[PerturbedHistogram]] = {
+BY_NAME: dict[str, type[Mechanism]] = {
     mechanism.name: mechanism
-    for mechanism in (Unweighted, Weighted, WeightedE, CensorUw, CensorW, PerturbedHistogram)
+    for mechanism in (
+        Unweighted,
+        Weighted,
+        WeightedE,
+        CensorUw,
+        CensorW,
+        PerturbedHistogram,
+        Anchored,
+    )
 }
 
 
-def make_mechanism(name: str, **arguments: Any) -> Mechanism | PerturbedHistogram:
+def make_mechanism(name: str, **arguments: Any) -> Mechanism:
     """Return the mechanism of that name with those arguments; None stands for not given.
 
     An argument that the mechanism does not have is refused, with one exception: mechanisms without
@@ -52,7 +63,7 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism | PerturbedHistogra
     return mechanism(**{key: value for key, value in given.items() if key in known})
 
 
-def _by_name(name: str) -> type[Mechanism] | type[PerturbedHistogram]:
+def _by_name(name: str) -> type[Mechanism]:
     if name in BY_NAME:
         return BY_NAME[name]
     hint = nearest(name.lower().replace("_", "-"), BY_NAME)

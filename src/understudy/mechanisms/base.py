@@ -20,14 +20,9 @@ LARGEST_BINS = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
-    """A row of the equation. Every offset is 0; see `score.py` for α and B.
-
-    A subclass says in its docstring what α and B are, which guarantee follows, and why.
-    """
+    """Something that turns a table into private parameters, and what may be said about them."""
 
     name: ClassVar[str]
-    kind: ClassVar[Kind]
-    weights: ClassVar[Weights]
     reason: ClassVar[str | None] = None
     """Why the guarantee is not strict, in one sentence."""
 
@@ -38,12 +33,30 @@ class Mechanism(ABC):
 
     @property
     @abstractmethod
+    def kind(self) -> Kind:
+        """How firmly the guarantee holds."""
+
+    @property
+    @abstractmethod
+    def weights(self) -> Weights:
+        """Where the weights of the records come from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowMechanism(Mechanism):
+    """A row of the equation in `score.py`, with the offset 0.
+
+    A subclass says in its docstring what α and B are, which guarantee follows, and why.
+    """
+
+    @property
+    @abstractmethod
     def bound(self) -> float:
         """B, infinite where nothing is censored."""
 
     @abstractmethod
     def alpha(self, risk: jax.Array) -> jax.Array:
-        """Return the weight of each record from its risk in the Unweighted fit."""
+        """Return the weight of each record from its risk."""
 
 
 def check_arguments(mechanism: Any) -> None:
@@ -78,10 +91,42 @@ def _check_bins(bins: object) -> str | int:
     return bins
 
 
+def _check_threshold(threshold: object) -> float | None:
+    if threshold is None:
+        return None
+    number = _check_number("threshold", threshold)
+    if not 0 < number <= 100:
+        raise BadInput(f"threshold must be a positive number up to 100, not {threshold!r}.")
+    return number
+
+
+def _check_growth(growth: object) -> float | None:
+    if growth is None:
+        return None
+    number = _check_number("growth", growth)
+    if not 1 < number <= 1000:
+        raise BadInput(f"growth must be a number above 1 and up to 1000, not {growth!r}.")
+    return number
+
+
+def _check_whole(name: str, value: object, largest: int) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
+        raise BadInput(f"{name} must be a whole number from 1 to {largest:,}, not {value!r}.")
+    return value
+
+
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "adjacency": Adjacency.parse,
     "epsilon": check_epsilon,
     "c1": _check_c1,
     "c2": lambda c2: _check_number("c2", c2),
     "bins": _check_bins,
+    "threshold": _check_threshold,
+    "growth": _check_growth,
+    "stages": lambda stages: _check_whole("stages", stages, 30),
+    "candidates": lambda count: _check_whole("candidates", count, 10_000_000),
+    "anchor": lambda anchor: anchor,
+    "reference": lambda reference: reference,
 }

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Kind, Weights, bound_for
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import RowMechanism
 
 if TYPE_CHECKING:
     import jax
 
 
 @dataclass(frozen=True, kw_only=True)
-class CensorUw(Mechanism):
+class CensorUw(RowMechanism):
     """α = 1, b = 0, B = ε/2 (ε/4 under replace-one). Strict.
 
     A score depends on θ and its own record alone and never leaves [−B, B]: the theorem of

@@ -6,32 +6,45 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Kind, Weights, bound_for
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import RowMechanism
 
 if TYPE_CHECKING:
     import jax
 
+    from understudy.references import Reference
+
 
 @dataclass(frozen=True, kw_only=True)
-class CensorW(Mechanism):
-    """α as Weighted, b = 0, B = ε/2 (ε/4 under replace-one). Asymptotic.
+class CensorW(RowMechanism):
+    """α as Weighted, b = 0, B = ε/2 (ε/4 under replace-one). Asymptotic, or strict by a reference.
 
-    Each score is bounded, but the weights come from the same table: one record moves the smallest
-    or largest risk, and with it every other record's weight and score. The theorem of
-    `guarantee.py` needs weights that are a function of the record alone.
+    Each score is bounded, but with weights from the same table one record moves the smallest or
+    largest risk, and with it every other record's weight and score. The theorem of `guarantee.py`
+    needs weights that are a function of the record alone. A reference (`references.py`) gives such
+    a function: its draws and its range of risks are fixed before the table is seen.
     """
 
     epsilon: float
     c1: float = 1.0
     c2: float = 0.0
+    reference: Reference | None = None
 
     name = "censor-w"
-    kind = Kind.ASYMPTOTIC
-    weights = Weights.SAME_DATA
-    reason = (
-        "The weights were learned from this table, so one record can change the weights of all "
-        "the others, which censoring does not bound."
-    )
+
+    @property
+    def kind(self) -> Kind:
+        """Strict if the weights come from elsewhere."""
+        return Kind.ASYMPTOTIC if self.reference is None else Kind.STRICT
+
+    @property
+    def weights(self) -> Weights:
+        """Learned from the table itself, unless there is a reference."""
+        return Weights.SAME_DATA if self.reference is None else Weights.RECORD_FUNCTION
+
+    @property
+    def reason(self) -> str | None:  # type: ignore[override]
+        """Why the guarantee is not strict."""
+        return _REASON if self.reference is None else None
 
     @property
     def bound(self) -> float:
@@ -39,7 +52,14 @@ class CensorW(Mechanism):
         return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
 
     def alpha(self, risk: jax.Array) -> jax.Array:
-        """Weigh each record by its risk."""
+        """Weigh each record by its risk, within the range of the table or of the reference."""
         from understudy.weights import weights_from_risk
 
-        return weights_from_risk(risk, c1=self.c1, c2=self.c2)
+        extent = None if self.reference is None else self.reference.extent
+        return weights_from_risk(risk, c1=self.c1, c2=self.c2, extent=extent)
+
+
+_REASON = (
+    "The weights were learned from this table, so one record can change the weights of all the "
+    "others, which censoring does not bound."
+)

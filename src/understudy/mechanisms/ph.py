@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 from understudy.errors import BadInput
-from understudy.guarantee import Adjacency, Kind, Weights
-from understudy.mechanisms.base import LARGEST_BINS, check_arguments
+from understudy.guarantee import Kind, Weights
+from understudy.mechanisms.base import LARGEST_BINS, Mechanism
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedHistogram:
+class PerturbedHistogram(Mechanism):
     """Counts in equal bins, with discrete Laplace noise of scale 1/ε or 2/ε. Strict.
 
     Adding or removing a record changes one count by one, so noise of scale 1/ε gives ε under
@@ -21,16 +20,12 @@ class PerturbedHistogram:
     """
 
     epsilon: float
-    adjacency: Adjacency = Adjacency.ADD_REMOVE
     bins: str | int = "sqrt"
     """`sqrt` or `ln` of the declared size, or a number."""
 
-    name: ClassVar[str] = "ph"
-    kind: ClassVar[Kind] = Kind.STRICT
-    weights: ClassVar[Weights] = Weights.NONE
-
-    def __post_init__(self) -> None:
-        check_arguments(self)
+    name = "ph"
+    kind = Kind.STRICT
+    weights = Weights.NONE
 
     @property
     def sensitivity(self) -> int:

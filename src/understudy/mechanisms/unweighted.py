@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Kind, Weights
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import RowMechanism
 
 if TYPE_CHECKING:
     import jax
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unweighted(Mechanism):
+class Unweighted(RowMechanism):
     """α = 1, b = 0, B = ∞. No guarantee.
 
     Nothing bounds what one record adds to the log density: the largest |f| of the table at hand,

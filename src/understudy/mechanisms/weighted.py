@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Kind, Weights
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import RowMechanism
 
 if TYPE_CHECKING:
     import jax
 
 
 @dataclass(frozen=True, kw_only=True)
-class Weighted(Mechanism):
+class Weighted(RowMechanism):
     """α from the risk of the Unweighted fit (`weights.py`), b = 0, B = ∞. Asymptotic.
 
     The paper shows that the Lipschitz bound found on the table at hand approaches the one over all

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Kind, Weights, bound_for
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import RowMechanism
 
 if TYPE_CHECKING:
     import jax
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightedE(Mechanism):
+class WeightedE(RowMechanism):
     """α as Weighted, but 0 where α·f exceeds ε/2; b = 0, B = ∞. Asymptotic.
 
     f is the risk of the Unweighted fit. Truncation draws the local Lipschitz bound towards ε/2

@@ -58,6 +58,8 @@ class Page:
             guarantee=sections.promise(self.guarantee),
             columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
             influence={
+                "stages": sections.stages(self.diagnostics),
+                "coarse": sections.candidates_warning(self.diagnostics),
                 "warning": sections.censoring_warning(self.diagnostics, len(self.confidential)),
                 "facts": sections.influence_facts(
                     self.diagnostics, self.largest_score, len(self.confidential)

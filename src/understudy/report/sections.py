@@ -195,6 +195,32 @@ def influence_facts(
     ]
 
 
+def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the stages of an anchored draw: weight, threshold, bound, effective candidates."""
+    return [
+        (
+            str(number),
+            person(stage["alpha"]),
+            person(stage["threshold"]),
+            person(stage["bound"]),
+            person(stage["effective_candidates"], digits=3),
+        )
+        for number, stage in enumerate(diagnostics.get("stages") or (), start=1)
+    ]
+
+
+def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
+    """Return a warning where so few candidates carried weight that the draw is a coarse one."""
+    found = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
+    low = [number for number, few in enumerate(found, start=1) if few is not None and few < 10]
+    if not low:
+        return None
+    return (
+        f"Fewer than 10 candidates carried weight at stage {', '.join(map(str, low))}: the draw is "
+        "private all the same, but coarser than the posterior. More candidates or more stages help."
+    )
+
+
 def censoring_warning(diagnostics: Mapping[str, Any], n: int) -> str | None:
     """Return a warning where most of the table is censored and has little left to say."""
     censored = diagnostics.get("censored_records") or 0

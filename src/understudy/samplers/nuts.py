@@ -73,12 +73,13 @@ def nuts(
     smallest_ess: float = SMALLEST_ESS,
     largest_blocks: int = LARGEST_BLOCKS,
     progress: Progress = lambda fraction: None,
+    centre: np.ndarray | None = None,
 ) -> Fit:
     """Sample the target of `score.py` until the gate is passed or the limit is reached.
 
     The caller decides what to do with a fit that has not converged: see `Fit.convergence`.
     """
-    starts = _starts(model, data, row, source)
+    starts = _starts(model, data, row, source, centre)
     keys = [source.key() for _ in range(CHAINS)]
     chains = _in_threads(
         [partial(_warm_up, model, data, row, k, z) for k, z in zip(keys, starts, strict=True)],
@@ -101,9 +102,13 @@ def nuts(
             return fit
 
 
-def _starts(model: Model, data: Data, row: Row, source: Source) -> jax.Array:
+def _starts(
+    model: Model, data: Data, row: Row, source: Source, centre: np.ndarray | None
+) -> jax.Array:
     """Return a starting point for each chain, the likeliest of a few where the target is finite."""
     points = model.starting_points(source.key(), 8 * CHAINS)
+    if centre is not None:
+        points = jnp.asarray(centre) + points / 4
     heights = _heights(model, points, data, row)
     finite = jnp.where(jnp.isfinite(heights), heights, -jnp.inf)
     groups = jnp.reshape(finite, (CHAINS, 8))

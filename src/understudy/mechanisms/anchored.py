@@ -1,0 +1,144 @@
+"""Anchored: the censored log-likelihood *ratio* to a public anchor. Not in the paper."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput
+from understudy.guarantee import Kind, Weights
+from understudy.mechanisms.base import Mechanism
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from understudy.references import Reference
+
+FINAL_THRESHOLD = 1.0
+LARGEST_THRESHOLD = 4.0
+THRESHOLD_GROWTH = 1.5
+LARGEST_GROWTH = 5.0
+SMALLEST_GROWTH = 2.0
+SMALLEST_CANDIDATES = 2048
+LARGEST_CANDIDATES = 65_536
+LARGEST_STAGES = 12
+_GROWTH_OF_CHAINS = 25.0
+_WANTED_CANDIDATES = 25
+_WIDTH_FROM_NOTHING = 2.0
+_WIDTH_FROM_ANCHOR = 0.5
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One draw of the ladder: weight α, threshold T, and the bound B = αT of its scores."""
+
+    alpha: float
+    threshold: float
+
+    @property
+    def bound(self) -> float:
+        """B, the largest score of a record."""
+        return self.alpha * self.threshold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anchored(Mechanism):
+    """α a constant, b = f_θ₀(x), B = αT. Strict.
+
+    What is censored is how much better θ explains a record than a public θ₀ does: close to zero
+    for every θ near θ₀, so that almost nothing is censored and almost nothing is lost. Since
+    clip(α r, ±αT) = α clip(r, ±T), T is the ratio at which a record stops pulling and α tempers the
+    posterior, whose effective size is α n. α and b are functions of the record and of public
+    quantities alone: the theorem of `guarantee.py` applies to each stage, and stages add up.
+
+    The anchor is an earlier release, or a public table's posterior, or nothing at all. Then a
+    **ladder** finds it: stage k draws θₖ anchored at θₖ₋₁, which is public once it is drawn, and α
+    grows by a constant factor from stage to stage, so that the early stages cost little. The last
+    stage has α ≤ 1; if it reaches 1, what remains of ε is not used and not charged.
+
+    Every default below depends on ε, the declared size and the number of parameters alone.
+    """
+
+    epsilon: float
+    threshold: float | None = None
+    """T of the last stage; default 1. Each stage before it has 1.5 times more, up to 4."""
+    stages: int | None = None
+    """Number of draws; default: as many as narrow the first guess down to the last posterior."""
+    growth: float | None = None
+    """Factor by which α grows from stage to stage; default 5, less for many parameters."""
+    candidates: int | None = None
+    """Candidates of an exact draw; default 2048, doubling with each parameter from the third on,
+    and eight times as many where an anchor leaves a single stage."""
+    anchor: Mapping[str, Any] | None = None
+    """θ₀ by name, from an earlier release."""
+    reference: Reference | None = None
+    """Another table, whose posterior mean is θ₀."""
+
+    name = "anchored"
+    kind = Kind.STRICT
+    weights = Weights.NONE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.anchor is not None and self.reference is not None:
+            raise BadInput("an anchor and a reference were both given: leave out one of them.")
+
+    @property
+    def start(self) -> Mapping[str, Any] | None:
+        """θ₀ by name, or None for a ladder from nothing."""
+        return self.anchor if self.reference is None else self.reference.theta
+
+    @property
+    def width(self) -> float:
+        """How far from the anchor θ may lie, in unconstrained coordinates: a public guess."""
+        return _WIDTH_FROM_NOTHING if self.start is None else _WIDTH_FROM_ANCHOR
+
+    def candidate_count(self, dimension: int) -> int:
+        """Return the number of candidates of an exact draw."""
+        if self.candidates is not None:
+            return self.candidates
+        wanted = SMALLEST_CANDIDATES * 2 ** max(dimension - 2, 0)
+        return min(wanted * (1 if self.start is None else 8), LARGEST_CANDIDATES)
+
+    def growth_for(self, dimension: int, *, exact: bool) -> float:
+        """Return the growth of α at which some 25 candidates still carry weight at each stage.
+
+        A stage's posterior fills about (growth · e)^(−d/2) of the one before it. Chains find their
+        way by themselves, and only need an anchor that is not far off.
+        """
+        if self.growth is not None:
+            return self.growth
+        if not exact:
+            return _GROWTH_OF_CHAINS
+        spare = self.candidate_count(dimension) / _WANTED_CANDIDATES
+        return min(max(spare ** (2 / dimension) / math.e, SMALLEST_GROWTH), LARGEST_GROWTH)
+
+    def plan(self, *, size: int, dimension: int, exact: bool = True) -> tuple[Stage, ...]:
+        """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one)."""
+        growth = self.growth_for(dimension, exact=exact)
+        budget = self.epsilon / (2 * self.adjacency.steps)
+        if self.stages is not None:
+            return self._stages(self.stages, growth, budget)
+        for count in range(1, LARGEST_STAGES + 1):
+            stages = self._stages(count, growth, budget)
+            # How many times narrower than the guess the first posterior is, in each direction.
+            narrower = math.sqrt(stages[0].alpha * size) * self.width
+            if narrower <= growth or self._one_leap(narrower, dimension):
+                break
+        return stages
+
+    def _one_leap(self, narrower: float, dimension: int) -> bool:
+        """Whether enough candidates around an anchor will fall on the posterior as it is."""
+        spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
+        return self.start is not None and spare >= _WANTED_CANDIDATES
+
+    def _stages(self, count: int, growth: float, budget: float) -> tuple[Stage, ...]:
+        last = FINAL_THRESHOLD if self.threshold is None else self.threshold
+        largest = max(LARGEST_THRESHOLD, last)
+        before = range(count - 1, -1, -1)
+        thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
+        shares = [growth**-k for k in before]
+        alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
+        alpha = min(alpha, 1.0)
+        return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))

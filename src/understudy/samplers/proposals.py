@@ -1,0 +1,111 @@
+"""Where candidates come from: multivariate t distributions with public centres and widths.
+
+Nothing here sees a table. What the prior alone says, and how much a record would tell at a given θ
+(the Fisher information of records simulated from the model), can be computed as often as one likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from understudy._jax import jax, jnp
+
+if TYPE_CHECKING:
+    from understudy.models.base import Data, Model
+    from understudy.randomness import Source
+    from understudy.tables import Columns
+
+_DEGREES = 5.0
+_SIMULATED = 4096
+_PRIOR_DRAWS = 8192
+_PRIOR_ROUNDS = 8
+_WIDEN = 1.3
+_WIDEST = 4.5
+_WIDEN_PRIOR = 1.5
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A multivariate t distribution of unconstrained coordinates."""
+
+    centre: np.ndarray
+    root: np.ndarray
+    """Cholesky factor of the scale matrix."""
+
+    @classmethod
+    def with_covariance(cls, centre: np.ndarray, covariance: np.ndarray) -> Proposal:
+        """Return the distribution with that centre and scale matrix."""
+        return cls(np.asarray(centre), np.linalg.cholesky(covariance))
+
+    def draw(self, generator: np.random.Generator, count: int) -> np.ndarray:
+        """Return draws, shape (count, dimension)."""
+        normal = generator.normal(size=(count, len(self.centre)))
+        scale = np.sqrt(generator.chisquare(_DEGREES, count) / _DEGREES)
+        return self.centre + (normal @ self.root.T) / scale[:, None]
+
+    def log_density(self, z: np.ndarray) -> np.ndarray:
+        """Return the log density of each draw, up to a constant."""
+        whitened = np.linalg.solve(self.root, (z - self.centre).T)
+        distance = np.sum(whitened**2, axis=0)
+        return -(_DEGREES + len(self.centre)) / 2 * np.log1p(distance / _DEGREES)
+
+
+def prior_proposal(model: Model, source: Source) -> Proposal:
+    """Return a proposal that covers the prior, found by repeated importance sampling of it."""
+    proposal = Proposal(np.zeros(model.dimension), 2.0 * np.eye(model.dimension))
+    generator = source.generator()
+    for _ in range(_PRIOR_ROUNDS):
+        z = proposal.draw(generator, _PRIOR_DRAWS)
+        log_weight = log_priors(model, z) - proposal.log_density(z)
+        weight = np.exp(log_weight - np.max(log_weight))
+        # Half-hearted steps keep a round with few good draws from collapsing the next one.
+        weight = np.sqrt(weight)
+        weight /= weight.sum()
+        centre = weight @ z
+        covariance = (z - centre).T @ ((z - centre) * weight[:, None])
+        proposal = Proposal.with_covariance(centre, covariance + 1e-6 * np.eye(model.dimension))
+    return Proposal(proposal.centre, _WIDEN_PRIOR * proposal.root)
+
+
+def log_priors(model: Model, z: np.ndarray) -> np.ndarray:
+    """Return the log prior at each point, −∞ where it is undefined."""
+    values = np.asarray(_log_priors(model, jnp.asarray(z)))
+    return np.where(np.isfinite(values), values, -np.inf)
+
+
+@partial(jax.jit, static_argnames="model")
+def _log_priors(model: Model, z: jax.Array) -> jax.Array:
+    return jax.lax.map(model.log_prior_unconstrained, z, batch_size=1024)
+
+
+def posterior_proposal(
+    model: Model, z: np.ndarray, effective_size: float, public: Columns, source: Source
+) -> Proposal:
+    """Return a proposal around θ as wide as a posterior of that effective size would be."""
+    information = effective_size * fisher_information(model, z, public, source)
+    # Directions that records say nothing about stay as wide as unconstrained coordinates can be.
+    curvature = information + np.eye(len(z)) / _WIDEST**2
+    return Proposal.with_covariance(z, _WIDEN**2 * np.linalg.inv(curvature))
+
+
+def fisher_information(model: Model, z: np.ndarray, public: Columns, source: Source) -> np.ndarray:
+    """Return the expected information of one record, from records simulated at θ."""
+    generator = source.generator()
+    if public:
+        rows = len(next(iter(public.values())))
+        chosen = generator.integers(rows, size=_SIMULATED)
+        public = {name: values[chosen] for name, values in public.items()}
+    position = jnp.asarray(z)
+    simulated = model.simulate(source.key(), model.constrain(position), public, _SIMULATED)
+    slopes = np.asarray(_slopes(model, position, model.prepare({**public, **simulated})))
+    slopes = slopes[np.isfinite(slopes).all(axis=1)]
+    return slopes.T @ slopes / max(len(slopes), 1)
+
+
+@partial(jax.jit, static_argnames="model")
+def _slopes(model: Model, z: jax.Array, data: Data) -> jax.Array:
+    return jax.jacfwd(lambda z: model.record_loglik(model.constrain(z), data))(z)
