@@ -12,18 +12,23 @@ PACKAGE = Path(__file__).parents[1] / "src" / "understudy"
 LAYERS = [
     ["errors", "files", "progress", "_jax", "data"],
     ["guarantee", "column", "randomness"],
-    ["schema"],
-    ["tables"],
+    ["schema", "accounting"],
+    ["tables", "ledger_chain", "ledger_tables"],
+    ["ledger_store"],
+    ["ledger"],
     ["drafting", "utility", "predictors"],
     ["report"],
     ["score"],
     ["models"],
     ["adapters", "lipschitz", "weights"],
     ["loading", "samplers", "mechanisms"],
-    ["histogram", "assumptions", "fitting"],
-    ["drawing", "simulation", "comparison"],
+    ["histogram", "assumptions", "fitting", "pricing"],
+    ["charging", "ladder", "simulation", "comparison"],
+    ["drawing", "references"],
+    ["auditing"],
     ["release"],
     ["synthesis"],
+    ["cli_ledger"],
     ["cli"],
     ["__main__"],
 ]
@@ -65,6 +70,7 @@ def test_imports_point_downwards(path):
 
 
 HEAVY = ["jax", "numpyro", "blackjax", "pandas", "scipy", "matplotlib", "opendp", "formulaic"]
+HEAVY += ["sqlalchemy", "dp_accounting"]
 
 
 @pytest.mark.parametrize(

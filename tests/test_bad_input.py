@@ -14,7 +14,7 @@ from understudy import cli, tables
 from understudy.samplers import diagnostics, nuts
 
 JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out"]
-BETA = ["--model", "beta", "--epsilon", "2"]
+BETA = ["--model", "beta", "--epsilon", "2", "--mechanism", "censor-uw"]
 HISTOGRAM = ["--mechanism", "ph", "--epsilon", "2"]
 
 
@@ -234,7 +234,19 @@ def test_an_unknown_mechanism_lists_the_known_ones(says):
         (["--tables", "0"], "tables must be a number from 1"),
         (["--tables", "101"], "tables must be a number from 1"),
         (["--seed", "-1"], "seed must be"),
-        (["--sampler", "exact"], "no sampler 'exact'"),
+        (["--sampler", "gibbs"], "no sampler 'gibbs'"),
+        (["--mechanism", "censor-w", "--sampler", "exact"], "exact draws serve anchored"),
+        (["--mechanism", "anchored", "--threshold", "0"], "threshold must be"),
+        (["--mechanism", "anchored", "--stages", "0"], "stages must be"),
+        (["--mechanism", "anchored", "--growth", "1"], "growth must be"),
+        (["--mechanism", "anchored", "--candidates", "0"], "candidates must be"),
+        (["--mechanism", "anchored", "--anchor", "no.json"], "does not exist"),
+        (["--mechanism", "anchored", "--accept-poor-mixing"], "draws no chains"),
+        (["--anchor", "no.json"], "--anchor means nothing"),
+        (["--reference", "survey.csv"], "--reference means nothing"),
+        (["--mechanism", "anchored", "--reference", "survey.csv"], "give both or neither"),
+        (["--mechanism", "censor-w", "--reference-is", "public"], "give both or neither"),
+        (["--ledger", "no.db"], "no.db"),
         (["--bins", "9"], "censor-uw has no option 'bins'"),
         (["--c1", "1"], "censor-uw has no option 'c1'"),
         (["--mechanism", "weighted", "--c1", "-1"], "c1 must not be negative"),
@@ -261,7 +273,7 @@ def test_a_missing_required_option(says, option):
 
 
 def test_a_missing_model(says):
-    assert "censor-uw needs --model" in says(*JOB, "--epsilon", "2")
+    assert "anchored needs --model" in says(*JOB, "--epsilon", "2")
 
 
 def test_an_unknown_command_suggests_the_nearest(says):
@@ -345,7 +357,7 @@ def test_a_file_that_exists_is_not_overwritten(says, desk, command):
 
 @pytest.mark.parametrize("option", [["--accept-poor-mixing"], ["--sampler", "nuts"]])
 def test_options_that_mean_nothing_to_a_histogram(says, option):
-    assert "ph draws no chains" in says(*JOB, *HISTOGRAM, *option)
+    assert "ph draws no" in says(*JOB, *HISTOGRAM, *option)
 
 
 def test_a_model_file_in_the_home_directory_is_not_taken_for_a_formula(says):

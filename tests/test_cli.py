@@ -739,3 +739,33 @@ def test_a_comparison_page_is_for_its_owner_only(compared, desk):
     assert "CONFIDENTIAL" in page.read_text().upper()
     assert cli.run([*compared, "--out", "page.html"]) == 2
     run(*compared, "--out", "page.html", "--force")
+
+
+def test_six_commands_at_once_share_a_budget_for_two(desk):
+    assert cli.run(["ledger", "create", "l.db", "--budget", "2", "--adjacency", "add-remove"]) == 0
+    command = [sys.executable, "-m", "understudy", "synthesize", "survey.csv", "--schema"]
+    options = ["survey.toml", "--mechanism", "ph", "--epsilon", "1", "--ledger", "l.db", "--out"]
+    runs = [
+        subprocess.Popen([*command, *options, f"out-{k}"], stderr=subprocess.PIPE, text=True)
+        for k in range(6)
+    ]
+    said = [run.communicate(timeout=120)[1] for run in runs]
+    codes = [run.returncode for run in runs]
+    assert sorted(codes) == [0, 0, 3, 3, 3, 3]
+    for k, code in enumerate(codes):
+        assert (desk / f"out-{k}/public/synthetic.csv").exists() == (code == 0)
+        assert ("more than the ledger allows" in said[k]) == (code == 3)
+    assert cli.run(["ledger", "verify", "l.db"]) == 0
+
+
+def test_the_audit_tells_a_broken_claim_by_its_exit_code(desk, capsys):
+    sound = ["audit", "--mechanism", "censor-uw", "--epsilon", "3", "--n", "200", "--json"]
+    assert cli.run([*sound, "--figure", "two.svg"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found) >= {
+        "mechanism", "adjacency", "target", "largest_log_ratio", "claimed", "exceeds",
+    }  # fmt: skip
+    assert 2.9 < found["largest_log_ratio"] <= 3.0 + 1e-6
+    assert (desk / "two.svg").read_text().count("<svg") == 1
+    assert cli.run(["audit", "--mechanism", "censor-w", "--epsilon", "3", "--n", "200"]) == 1
+    assert "nothing strict" in capsys.readouterr().out

@@ -57,7 +57,7 @@ def test_weighted_e_drops_records_at_half_of_epsilon(adjacency, threshold):
 
 
 def test_every_mechanism_that_is_not_strict_says_why_in_one_sentence():
-    for mechanism in (Unweighted, Weighted, WeightedE, CensorW):
+    for mechanism in (Unweighted(), Weighted(), WeightedE(epsilon=1.0), CensorW(epsilon=1.0)):
         assert mechanism.reason.endswith(".")
         assert mechanism.reason.count(". ") == 0
     assert CensorUw.reason is None
