@@ -13,7 +13,7 @@ LAYERS = [
     ["errors", "files", "progress", "_jax", "data"],
     ["guarantee", "column", "randomness"],
     ["schema", "accounting"],
-    ["tables", "ledger_chain", "ledger_tables"],
+    ["tables", "ledger_chain", "ledger_tables", "composition"],
     ["ledger_store"],
     ["ledger"],
     ["drafting", "utility", "predictors"],

@@ -21,6 +21,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from understudy.adapters.numpyro import from_numpyro
+    from understudy.composition import compose
     from understudy.errors import BadInput, Refused
     from understudy.guarantee import Adjacency, Guarantee
     from understudy.ledger import Ledger
@@ -64,6 +65,7 @@ _HOME = {
     "Weighted": "understudy.mechanisms",
     "WeightedE": "understudy.mechanisms",
     "beta": "understudy.models.beta",
+    "compose": "understudy.composition",
     "formula": "understudy.models.formula",
     "from_numpyro": "understudy.adapters.numpyro",
     "read_anchor": "understudy.simulation",
@@ -93,6 +95,7 @@ __all__ = [
     "Weighted",
     "WeightedE",
     "beta",
+    "compose",
     "formula",
     "from_numpyro",
     "read_anchor",

@@ -169,7 +169,7 @@ def synthesize(
         Path | None, typer.Option(help="anchored: parameters.json of an earlier release.")
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="anchored: T of the last stage; default 1.")
+        float | None, typer.Option(help="anchored: T of the last stage; default 1 or 2.")
     ] = None,
     stages: Annotated[int | None, typer.Option(help="anchored: number of stages.")] = None,
     growth: Annotated[

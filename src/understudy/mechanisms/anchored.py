@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from understudy.references import Reference
 
 FINAL_THRESHOLD = 1.0
+FAR_THRESHOLD = 2.0
+_ENOUGH = 500
 LARGEST_THRESHOLD = 4.0
 THRESHOLD_GROWTH = 1.5
 LARGEST_GROWTH = 5.0
@@ -62,7 +64,8 @@ class Anchored(Mechanism):
 
     epsilon: float
     threshold: float | None = None
-    """T of the last stage; default 1. Each stage before it has 1.5 times more, up to 4."""
+    """T of the last stage; default 1, or 2 where ε times the declared size is below 500 and the
+    anchor will not be close. Each stage before it has 1.5 times more, up to 4."""
     stages: int | None = None
     """Number of draws; default: as many as narrow the first guess down to the last posterior."""
     growth: float | None = None
@@ -118,10 +121,11 @@ class Anchored(Mechanism):
         """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one)."""
         growth = self.growth_for(dimension, exact=exact)
         budget = self.epsilon / (2 * self.adjacency.steps)
+        last = self._final_threshold(budget, size)
         if self.stages is not None:
-            return self._stages(self.stages, growth, budget)
+            return self._stages(self.stages, growth, budget, last)
         for count in range(1, LARGEST_STAGES + 1):
-            stages = self._stages(count, growth, budget)
+            stages = self._stages(count, growth, budget, last)
             # How many times narrower than the guess the first posterior is, in each direction.
             narrower = math.sqrt(stages[0].alpha * size) * self.width
             if narrower <= growth or self._one_leap(narrower, dimension):
@@ -133,8 +137,13 @@ class Anchored(Mechanism):
         spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
         return self.start is not None and spare >= _WANTED_CANDIDATES
 
-    def _stages(self, count: int, growth: float, budget: float) -> tuple[Stage, ...]:
-        last = FINAL_THRESHOLD if self.threshold is None else self.threshold
+    def _final_threshold(self, budget: float, size: int) -> float:
+        if self.threshold is not None:
+            return self.threshold
+        return FINAL_THRESHOLD if 2 * budget * size >= _ENOUGH else FAR_THRESHOLD
+
+    @staticmethod
+    def _stages(count: int, growth: float, budget: float, last: float) -> tuple[Stage, ...]:
         largest = max(LARGEST_THRESHOLD, last)
         before = range(count - 1, -1, -1)
         thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
