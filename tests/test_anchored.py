@@ -269,6 +269,11 @@ class TestReference:
         assert any("not protected by this ε" in s for s in guarantee["assumptions"])
         assert any("in both tables" in s for s in guarantee["assumptions"])
 
+    def test_the_table_itself_is_no_reference(self):
+        own = us.reference(MODEL, TABLE, confidential=True)
+        with pytest.raises(us.Refused, match="the confidential table itself"):
+            us.synthesize(MODEL, TABLE, us.CensorW(epsilon=3.0, reference=own))
+
     def test_an_anchored_draw_starts_at_the_reference(self, learned):
         mechanism = us.Anchored(epsilon=1.0, reference=learned)
         assert mechanism.start == learned.theta

@@ -265,7 +265,7 @@ def test_the_guarantee_is_stated_under_both_adjacencies_with_what_it_assumes(ren
     assert "replace-one, as asked" in text
     assert "add-remove, as asked" not in text
     assert "Strict guarantee" in text
-    assert "This holds if" in text
+    assert "What this rests on" in text
     assert all(sentence in text for sentence in STRICT.assumptions)
 
 
@@ -277,7 +277,7 @@ def test_what_is_not_strict_says_so_and_states_no_epsilon(kind, badge):
     assert badge in text
     assert "ε = 2.5" not in text
     assert text.count("no ε") >= 2
-    assert "This holds if" not in text
+    assert "What this rests on" not in text
     assert "Strict guarantee" not in text
 
 

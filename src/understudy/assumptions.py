@@ -44,6 +44,8 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
     reference = getattr(mechanism, "reference", None)
     if reference is not None:
         yield from _reference(confidential=reference.confidential)
+    if getattr(mechanism, "anchor", None) is not None:
+        yield "The anchor is public: it was released, or chosen, before this table was seen."
     if mechanism.kind is not Kind.NONE:
         yield from _circumstances(asked)
     if mechanism.kind is Kind.STRICT:

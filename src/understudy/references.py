@@ -22,7 +22,7 @@ from understudy.progress import Progress, silent
 from understudy.randomness import Source
 from understudy.samplers.nuts import nuts
 from understudy.simulation import read_anchor
-from understudy.tables import encode, read
+from understudy.tables import encode, fingerprint, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,8 @@ class Reference:
     """The anchor: the posterior mean, by name."""
     confidential: bool
     """Whether the reference's own records are confidential; this ε does not protect them."""
+    fingerprint: str | None = None
+    """What tells whether another table is the reference itself."""
 
     def risk(self, model: Model, data: Data) -> jax.Array:
         """Return the risk of each record of any table."""
@@ -62,7 +64,8 @@ def reference(
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
         return _from_release(model, read_anchor(table, model), source, confidential)
     frame = read(table) if isinstance(table, str | Path) else table
-    data = model.prepare(encode(frame, model.schema, name="the reference"))
+    columns = encode(frame, model.schema, name="the reference")
+    data = model.prepare(columns)
     row = first_row(model, data, Unweighted())
     progress("Reference", 0.0)
     fit = nuts(model, data, row, source, progress=lambda done: progress("Reference", done))
@@ -73,7 +76,8 @@ def reference(
     draws = fit.thinned(DRAWS)
     centre = jnp.mean(jnp.asarray(fit.z), axis=(0, 1))
     theta = {name: np.asarray(v).tolist() for name, v in model.constrain(centre).items()}
-    return Reference(draws, _extent(risk_of(model, draws, data)), theta, confidential)
+    extent = _extent(risk_of(model, draws, data))
+    return Reference(draws, extent, theta, confidential, fingerprint(columns))
 
 
 def _from_release(

@@ -19,7 +19,7 @@ from understudy import __version__
 from understudy.assumptions import Circumstances, assumptions
 from understudy.charging import Charge, charged
 from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
-from understudy.errors import BadInput
+from understudy.errors import BadInput, Refused
 from understudy.guarantee import Guarantee
 from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
 from understudy.predictors import plan_predictors
@@ -29,7 +29,7 @@ from understudy.randomness import Source
 from understudy.release import Release
 from understudy.schema import Role, Schema
 from understudy.simulation import check_theta, simulate
-from understudy.tables import decode, encode, read
+from understudy.tables import decode, encode, fingerprint, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,6 +79,12 @@ def synthesize(
         if predictors is not None:
             name = _name(predictors, "the predictors")
             separate = encode(_frame(predictors), schema, roles=(Role.PUBLIC,), name=name)
+    reference = getattr(mechanism, "reference", None)
+    if reference is not None and reference.fingerprint == fingerprint(columns):
+        raise Refused(
+            "the reference is the confidential table itself, so what is learned from it is "
+            "learned from the table: use another one."
+        )
     plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
     job = Job(
         model=built,

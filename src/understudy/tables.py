@@ -9,6 +9,7 @@ sentence never holds a value, not even a library's own message, because values a
 from __future__ import annotations
 
 import csv
+import hashlib
 import itertools
 import math
 import os
@@ -355,6 +356,15 @@ def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:
     if not np.isin(codes, np.arange(len(levels))).all():
         raise BadInput(f"the model simulated something that is not a level of {column.name!r}.")
     return pd.Series(levels[codes.astype(np.int64)], dtype="str")
+
+
+def fingerprint(columns: Columns) -> str:
+    """Return a digest of coded columns, by which a table can be recognised in memory."""
+    digest = hashlib.sha256()
+    for name in sorted(columns):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(columns[name]).tobytes())
+    return digest.hexdigest()
 
 
 def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:

@@ -40,6 +40,10 @@ _ADJACENCIES = {
     Adjacency.ADD_REMOVE: "when one record is added or removed",
     Adjacency.REPLACE_ONE: "when one record is replaced",
 }
+_ADJACENCIES_OF_VALUES = {
+    Adjacency.ADD_REMOVE: "when one record's confidential values are blanked",
+    Adjacency.REPLACE_ONE: "when one record's confidential values are replaced",
+}
 _STATISTICS = {
     "mean": "Mean",
     "median": "Median",
@@ -53,6 +57,7 @@ Picture = dict[str, str]
 def promise(guarantee: Guarantee) -> dict[str, Any]:
     """Return the guarantee as its card shows it."""
     stated = guarantee.epsilon
+    adjacencies = _ADJACENCIES if guarantee.membership else _ADJACENCIES_OF_VALUES
     return {
         "kind": str(guarantee.kind),
         "badge": _BADGES[guarantee.kind],
@@ -64,7 +69,7 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
                 "name": str(adjacency),
                 "asked": guarantee.asked is adjacency,
             }
-            for adjacency, words in _ADJACENCIES.items()
+            for adjacency, words in adjacencies.items()
         ],
         "conditional": stated is not None,
         "assumptions": guarantee.assumptions,
