@@ -231,6 +231,14 @@ def test_censor_uw_can_be_drawn_exactly():
     assert abs(summary["mean"] - target.mean(values)) < target.sd(values)
 
 
+def test_stages_chosen_by_the_true_size_admit_that_it_shows():
+    sizeless = us.beta(us.Schema.from_dict({"columns": {"x": COLUMN}}))
+    mechanism = us.Anchored(epsilon=1.0, adjacency="replace-one")
+    release = us.synthesize(sizeless, TABLE, mechanism, rows=50, seed=1)
+    assert not release.guarantee.membership
+    assert any("shows the number of records" in s for s in release.guarantee.assumptions)
+
+
 def test_the_size_must_be_declared_where_it_is_protected():
     sizeless = us.beta(us.Schema.from_dict({"columns": {"x": COLUMN}}))
     with pytest.raises(us.BadInput, match="declare size"):
@@ -282,7 +290,7 @@ class TestReference:
         assert any("reference" in s for s in release.guarantee.assumptions)
 
     def test_an_earlier_release_can_stand_in(self, tmp_path):
-        first = us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0), seed=1)
+        first = us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0))
         file = first.write(tmp_path / "out") / "public/parameters.json"
         learned = us.reference(MODEL, file, confidential=False)
         assert learned.theta == us.read_anchor(file, MODEL)
@@ -291,9 +299,27 @@ class TestReference:
             MODEL, TABLE, us.Anchored(epsilon=1.0, anchor=us.read_anchor(file, MODEL)), seed=2
         )
         assert second.guarantee.stages == 1
+        assert any("its ε adds to this one" in s for s in second.guarantee.assumptions)
+        third = us.synthesize(MODEL, TABLE, us.CensorW(epsilon=1.0, reference=learned), seed=3)
+        assert any("its ε adds to this one" in s for s in third.guarantee.assumptions)
+
+    @pytest.mark.parametrize(
+        ("mechanism", "options"),
+        [
+            (us.Unweighted(), {}),
+            (us.Anchored(epsilon=1.0), {"seed": 1}),
+            (us.CensorUw(epsilon=1.0), {"accept_poor_mixing": True}),
+        ],
+        ids=["not strict", "seeded", "waived"],
+    )
+    def test_a_release_that_is_not_private_is_no_anchor(self, tmp_path, mechanism, options):
+        release = us.synthesize(MODEL, TABLE, mechanism, **options)
+        out = release.write(tmp_path / "out")
+        with pytest.raises(us.BadInput, match="not released under a strict guarantee"):
+            us.read_anchor(out / "public", MODEL)
 
     def test_an_anchor_from_another_model_or_schema_is_refused(self, tmp_path):
-        release = us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0), seed=1)
+        release = us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0))
         file = release.write(tmp_path / "out") / "public/parameters.json"
         other = us.beta(us.Schema.from_dict({"table": {"size": 7}, "columns": {"x": COLUMN}}))
         with pytest.raises(us.BadInput, match="another schema"):
@@ -318,10 +344,27 @@ class TestLedger:
         with pytest.raises(us.Refused, match="more than the ledger allows"):
             us.synthesize(MODEL, TABLE, us.Anchored(epsilon=0.1), ledger=tmp_path / "l.db")
 
+    def test_one_charge_pays_for_one_release(self, tmp_path):
+        us.Ledger.create(tmp_path / "l.db", budget=9.0, adjacency="add-remove")
+        mechanism = us.PerturbedHistogram(epsilon=1.0)
+        release = us.synthesize(SCHEMA, TABLE, mechanism, ledger=tmp_path / "l.db")
+        release.write(tmp_path / "out")
+        with pytest.raises(us.BadInput, match="written already"):
+            release.write(tmp_path / "again")
+        assert not (tmp_path / "again").exists()
+
     def test_only_strict_and_unseeded_runs_are_charged(self, tmp_path):
         book = us.Ledger.create(tmp_path / "l.db", budget=9.0, adjacency="add-remove")
         with pytest.raises(us.Refused, match="strict"):
             us.synthesize(MODEL, TABLE, us.CensorW(epsilon=1.0), ledger=tmp_path / "l.db")
         with pytest.raises(us.Refused, match="fixed seed"):
             us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0), ledger=tmp_path / "l.db", seed=1)
+        with pytest.raises(us.Refused, match="--accept-poor-mixing"):
+            us.synthesize(
+                MODEL,
+                TABLE,
+                us.CensorUw(epsilon=1.0),
+                ledger=tmp_path / "l.db",
+                accept_poor_mixing=True,
+            )
         assert book.entries() == ()

@@ -543,7 +543,7 @@ def test_rows_are_the_records_where_their_number_is_not_protected(desk):
     options = ["--adjacency", "replace-one"]
     release = histogram(desk, "out", *options, schema=without_size(desk))
     assert len(synthetic(release)) == 120
-    assert any("number of records is known" in s for s in guarantee(release)["assumptions"])
+    assert any("shows the number of records" in s for s in guarantee(release)["assumptions"])
 
 
 def test_rows_are_those_of_copied_predictors_without_a_declared_size(desk):

@@ -182,7 +182,7 @@ def test_epsilon_under_replace_one_halves_the_bound():
     assert release.guarantee.epsilon == {Adjacency.ADD_REMOVE: 1.5, Adjacency.REPLACE_ONE: 3.0}
     assert release.guarantee.rho == {Adjacency.ADD_REMOVE: 0.28125, Adjacency.REPLACE_ONE: 1.125}
     assert release.diagnostics["lipschitz_bound"] == 0.75
-    assert any("number of records is known" in s for s in release.guarantee.assumptions)
+    assert any("shows the number of records" in s for s in release.guarantee.assumptions)
     assert not release.guarantee.membership
 
 

@@ -25,7 +25,7 @@ class Circumstances:
     separate_predictors: bool
     """Public columns come from another file."""
     true_size: bool
-    """The release has as many rows as the table has records."""
+    """Rows or stages were chosen by the number of records."""
     poor_mixing_accepted: bool
     seeded: bool
 
@@ -43,9 +43,9 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
         yield from _sampling(asked)
     reference = getattr(mechanism, "reference", None)
     if reference is not None:
-        yield from _reference(confidential=reference.confidential)
+        yield _ORIGINS[reference.origin]
     if getattr(mechanism, "anchor", None) is not None:
-        yield "The anchor is public: it was released, or chosen, before this table was seen."
+        yield _RELEASED
     if mechanism.kind is not Kind.NONE:
         yield from _circumstances(asked)
     if mechanism.kind is Kind.STRICT:
@@ -66,9 +66,9 @@ def _circumstances(asked: Circumstances) -> Iterator[str]:
         yield "The predictor rows come from a public source, and not from the confidential table."
     elif asked.true_size:
         yield (
-            "The release has as many rows as the table has records, so the number of records is "
-            "known and membership is not protected: add-remove means here that one record's "
-            "values are present or blank, replace-one that they change."
+            "No size was declared, so the release shows the number of records and membership is "
+            "not protected: add-remove means here that one record's values are present or blank, "
+            "replace-one that they change."
         )
     yield "Each protected person or unit has at most one record in the table."
     yield f"{settings} chosen without looking at the confidential table."
@@ -77,14 +77,18 @@ def _circumstances(asked: Circumstances) -> Iterator[str]:
     yield "Only the files under public/ are published; diagnostics and the report stay inside."
 
 
-def _reference(*, confidential: bool) -> Iterator[str]:
-    if confidential:
-        yield (
-            "The reference table is confidential: its records are not protected by this ε, and "
-            "the guarantee needs that nobody who is protected here is in both tables."
-        )
-    else:
-        yield "The reference is public, and holds nothing that came from the confidential table."
+_RELEASED = (
+    "The anchor or reference is an earlier private release, or a value chosen before this table "
+    "was seen; for people who are in both tables, its ε adds to this one."
+)
+_ORIGINS = {
+    "public": "The reference is public, and holds nothing that came from the confidential table.",
+    "confidential": (
+        "The reference table is confidential: its records are not protected by this ε, and the "
+        "guarantee needs that nobody who is protected here is in both tables."
+    ),
+    "release": _RELEASED,
+}
 
 
 def _sampling(asked: Circumstances) -> Iterator[str]:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from understudy.errors import Refused
+from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
     from understudy.ledger import Ledger
     from understudy.ledger_chain import Entry
     from understudy.pricing import Price
-    from understudy.randomness import Source
-    from understudy.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -32,19 +30,31 @@ class Charge:
         """What the guarantee says about it; it names no file."""
         return self.entry.reference
 
+    def check(self) -> None:
+        """Refuse to write a release a second time: one charge pays for one."""
+        published = {entry.refers_to for entry in self.ledger.entries()}
+        if self.entry.number in published:
+            raise BadInput("this release has been written already, and its charge paid for one.")
+
     def publish(self) -> None:
         """Record that the release has become visible."""
-        self.ledger.publish(self.entry)
+        try:
+            self.ledger.publish(self.entry)
+        except (BadInput, Refused) as error:
+            raise Refused(
+                f"the release is written and charged, but the ledger could not record that it is "
+                f"published: {error}"
+            ) from None
 
 
 def charged(
     ledger: str | Path | None,
     cost: Price | None,
-    source: Source,
     *,
     label: str,
-    schema: Schema,
-    membership: bool,
+    details: dict[str, Any],
+    seeded: bool,
+    waived: bool,
 ) -> Charge | None:
     """Charge a ledger, if there is one, for what is about to be drawn; or refuse."""
     if ledger is None:
@@ -54,8 +64,12 @@ def charged(
     opened = Ledger.open(ledger)
     if cost is None:
         raise Refused("only a strict guarantee can be charged to a ledger, and this one is not.")
-    if source.seeded:
+    if seeded:
         raise Refused("a run with a fixed seed is not for release, so the ledger is not charged.")
-    details = {"schema_digest": schema.digest, "membership_protected": membership}
+    if waived:
+        raise Refused(
+            "a guarantee whose chains need not have converged (--accept-poor-mixing) cannot be "
+            "charged to a ledger."
+        )
     entry = opened.charge(cost[opened.settings.adjacency], label=label, details=details)
     return Charge(opened, entry)

@@ -237,7 +237,9 @@ def synthesize(
         if built is not None and anchor is not None:
             public["anchor"] = read_anchor(anchor, built)
         if built is not None and reference is not None:
-            public["reference"] = learn(built, reference, confidential=learned, progress=progress)
+            public["reference"] = learn(
+                built, reference, confidential=learned, seed=seed, progress=progress
+            )
         chosen = replace(chosen, **public)
         release = synthesis.synthesize(
             built or declared,
@@ -365,6 +367,8 @@ def audit(
 
     if model != "beta":
         raise BadInput(f"the audit on a grid serves the beta model, not '{model}'.")
+    if figure is not None and not figure.parent.is_dir():
+        raise BadInput(f"there is no directory '{figure.parent}' for the figure.")
     chosen = make_mechanism(mechanism, epsilon=epsilon, adjacency=adjacency)
     with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
         if record_weights:
@@ -373,7 +377,7 @@ def audit(
         if figure is not None:
             with written_whole(figure) as file:
                 file.write_text(found.figure(), encoding="utf-8")
-    if not quiet:
+    if as_json or not quiet:
         typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
     raise typer.Exit(Exit.VIOLATION if found.exceeds else Exit.DONE)
 

@@ -22,7 +22,7 @@ from understudy.mechanisms import (
     PerturbedHistogram,
     RowMechanism,
 )
-from understudy.predictors import Predictors, public_size
+from understudy.predictors import Predictors
 from understudy.progress import Progress, stage
 
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 LARGEST_EXACT_DIMENSION = 10
 """Beyond this, candidates become too sparse and chains take over."""
+LARGEST_EXACT_BOUND = 1000.0
+"""Sums of scores up to this bound stay exact in chunks, and fit 64 bits for 10⁸ records."""
 _CANDIDATES = 65_536
 _DRAWS = 1000
 
@@ -67,6 +69,8 @@ class Job:
     columns: Columns
     mechanism: Mechanism
     predictors: Predictors
+    size: int
+    """What stages and widths depend on: declared, or known anyway; 0 where nothing does."""
     source: Source
     count: int
     """Draws, one for each table."""
@@ -86,6 +90,11 @@ def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> 
     if model is None:
         raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
     few = model.dimension <= LARGEST_EXACT_DIMENSION
+    if sampler == "exact" and getattr(mechanism, "bound", 0.0) > LARGEST_EXACT_BOUND:
+        raise BadInput(
+            f"exact draws add scores as whole numbers, which allows an epsilon up to "
+            f"{2 * LARGEST_EXACT_BOUND:g}: use --sampler nuts."
+        )
     if sampler == "exact" and not (few and isinstance(mechanism, Anchored | CensorUw)):
         raise BadInput(
             f"exact draws serve anchored and censor-uw with up to {LARGEST_EXACT_DIMENSION} "
@@ -106,11 +115,10 @@ def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], tuple[float, ...]]:
         case RowMechanism() as mechanism, Model() as model:
             return partial(_draw_row, job, model, mechanism), (mechanism.bound,)
         case Anchored() as mechanism, Model() as model:
-            size = public_size(job.schema, job.columns, mechanism.adjacency, job.predictors)
             stages = mechanism.plan(
-                size=size, dimension=model.dimension, exact=job.sampler == "exact"
+                size=job.size, dimension=model.dimension, exact=job.sampler == "exact"
             )
-            draw = partial(_draw_anchored, job, model, mechanism, stages, size)
+            draw = partial(_draw_anchored, job, model, mechanism, stages)
             return draw, tuple(each.bound for each in stages)
     raise BadInput(f"the mechanism {job.mechanism.name} needs a model, not a schema alone.")
 
@@ -157,9 +165,7 @@ def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
     )
 
 
-def _draw_anchored(
-    job: Job, model: Model, mechanism: Anchored, stages: tuple[Stage, ...], size: int
-) -> Drawn:
+def _draw_anchored(job: Job, model: Model, mechanism: Anchored, stages: tuple[Stage, ...]) -> Drawn:
     """Draw θ by climbing from the anchor, once for each table."""
     from understudy._jax import jnp
     from understudy.ladder import climb
@@ -172,7 +178,7 @@ def _draw_anchored(
             mechanism,
             stages,
             job.source,
-            size=size,
+            size=job.size,
             public=job.predictors.public,
             exact=job.sampler == "exact",
             accept_poor_mixing=job.accept_poor_mixing,

@@ -6,7 +6,7 @@ where it is public anyway: under replace-one, or when public columns are copied 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,7 +31,7 @@ class Predictors:
     copied: bool = False
     """The public columns are those of the confidential table."""
     true_size: bool = False
-    """The number of rows was taken from the confidential table."""
+    """Rows or stages were chosen by the number of records of the confidential table."""
 
     @property
     def membership(self) -> bool:
@@ -89,14 +89,18 @@ def plan_predictors(
     )
 
 
-def public_size(
-    schema: Schema, table: Columns, adjacency: Adjacency, predictors: Predictors
-) -> int:
-    """Return the size that defaults may depend on: declared, or the table's own if it is known."""
+def with_public_size(
+    plan: Predictors, schema: Schema, table: Columns, adjacency: Adjacency
+) -> tuple[Predictors, int]:
+    """Return the size that stages and widths may depend on, and the plan that admits to it.
+
+    It is the declared size, or that of the table where it is known anyway; then the number of
+    records shows in the release, and the plan says so.
+    """
     if schema.size is not None:
-        return schema.size
-    if predictors.copied or adjacency is Adjacency.REPLACE_ONE:
-        return count_records(table)
+        return plan, schema.size
+    if plan.copied or adjacency is Adjacency.REPLACE_ONE:
+        return replace(plan, true_size=not plan.copied), count_records(table)
     raise BadInput(
         "stages and widths of anchored draws depend on the size of the table, which is protected "
         "under add-remove: declare size under [table] in the schema."

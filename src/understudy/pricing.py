@@ -29,7 +29,8 @@ def price(mechanism: Mechanism, *, draws: int, bounds: Sequence[float] = ()) -> 
 
 def _one_draw(mechanism: Mechanism, adjacency: Adjacency, bounds: Sequence[float]) -> list[Cost]:
     if isinstance(mechanism, PerturbedHistogram):
-        return [Cost.of_pure(mechanism.epsilon / mechanism.sensitivity * adjacency.steps)]
+        pure = mechanism.epsilon / mechanism.sensitivity * adjacency.steps
+        return [Cost(pure, pure**2 / 2)]
     if isinstance(mechanism, RowMechanism):
         bounds = (mechanism.bound,)
     epsilons = [2 * adjacency.steps * bound for bound in bounds]

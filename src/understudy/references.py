@@ -42,8 +42,8 @@ class Reference:
     """Smallest and largest finite risk of the reference's records."""
     theta: dict[str, Any]
     """The anchor: the posterior mean, by name."""
-    confidential: bool
-    """Whether the reference's own records are confidential; this ε does not protect them."""
+    origin: str
+    """`public`, `confidential` (this ε does not protect its records) or `release`."""
     fingerprint: str | None = None
     """What tells whether another table is the reference itself."""
 
@@ -57,12 +57,13 @@ def reference(
     table: pd.DataFrame | str | Path,
     *,
     confidential: bool,
+    seed: int | None = None,
     progress: Progress = silent,
 ) -> Reference:
     """Learn from a reference table, or from the `parameters.json` of an earlier release."""
-    source = Source()
+    source = Source(seed)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
-        return _from_release(model, read_anchor(table, model), source, confidential)
+        return _from_release(model, read_anchor(table, model), source)
     frame = read(table) if isinstance(table, str | Path) else table
     columns = encode(frame, model.schema, name="the reference")
     data = model.prepare(columns)
@@ -77,12 +78,11 @@ def reference(
     centre = jnp.mean(jnp.asarray(fit.z), axis=(0, 1))
     theta = {name: np.asarray(v).tolist() for name, v in model.constrain(centre).items()}
     extent = _extent(risk_of(model, draws, data))
-    return Reference(draws, extent, theta, confidential, fingerprint(columns))
+    origin = "confidential" if confidential else "public"
+    return Reference(draws, extent, theta, origin, fingerprint(columns))
 
 
-def _from_release(
-    model: Model, theta: dict[str, Any], source: Source, confidential: bool
-) -> Reference:
+def _from_release(model: Model, theta: dict[str, Any], source: Source) -> Reference:
     values = {name: jnp.asarray(value) for name, value in theta.items()}
     public = {
         column.name: model.schema.public_points(_SIMULATED)[column.name]
@@ -91,7 +91,7 @@ def _from_release(
     simulated = model.simulate(source.key(), values, public, _SIMULATED)
     draws = model.unconstrain(values)[None]
     risk = risk_of(model, draws, model.prepare({**public, **simulated}))
-    return Reference(draws, _extent(risk), theta, confidential)
+    return Reference(draws, _extent(risk), theta, "release")
 
 
 def _extent(risk: jax.Array) -> tuple[float, float]:

@@ -55,6 +55,8 @@ class Release:
         """Write the release; an earlier release in the same place is replaced only by force."""
         destination = Path(directory)
         check_destination(destination, force=force)
+        if self.charge is not None:
+            self.charge.check()
         destination.parent.mkdir(parents=True, exist_ok=True)
         with hidden_directory(destination) as staging:
             self._write_public(staging / "public", parquet=parquet)

@@ -22,7 +22,7 @@ from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
 from understudy.errors import BadInput, Refused
 from understudy.guarantee import Guarantee
 from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
-from understudy.predictors import plan_predictors
+from understudy.predictors import plan_predictors, with_public_size
 from understudy.pricing import Price, price
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
@@ -86,12 +86,16 @@ def synthesize(
             "learned from the table: use another one."
         )
     plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
+    size = 0
+    if isinstance(mechanism, Anchored):
+        plan, size = with_public_size(plan, schema, columns, mechanism.adjacency)
     job = Job(
         model=built,
         schema=schema,
         columns=columns,
         mechanism=mechanism,
         predictors=plan,
+        size=size,
         source=source,
         count=tables,
         sampler=chosen,
@@ -100,9 +104,16 @@ def synthesize(
     )
     draw, bounds = prepare_draw(job)
     cost = price(mechanism, draws=tables, bounds=bounds)
-    charge = charged(ledger, cost, source, label=label, schema=schema, membership=plan.membership)
+    charge = charged(
+        ledger,
+        cost,
+        label=label,
+        details={"schema_digest": schema.digest, "membership_protected": plan.membership},
+        seeded=source.seeded,
+        waived=accept_poor_mixing,
+    )
     drawn = draw()
-    published = [_published(theta, drawn.spec, schema, source) for theta in drawn.thetas]
+    published = [_published(theta, drawn.spec, job) for theta in drawn.thetas]
     with stage(progress, "Simulating"):
         synthetic = [simulate(contents, plan, source, model=built) for contents in published]
     return _release(
@@ -118,16 +129,17 @@ def synthesize(
     )
 
 
-def _published(
-    theta: dict[str, Any], spec: dict[str, Any], schema: Schema, source: Source
-) -> dict[str, Any]:
-    """Return the contents of `parameters.json`: all that is needed to simulate more rows."""
+def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[str, Any]:
+    """Return the contents of `parameters.json`: what simulating, or anchoring at it, takes."""
     return {
         "parameters": theta,
         "model": spec,
-        "schema": schema.to_dict(),
-        "schema_digest": schema.digest,
-        "seeded": source.seeded,
+        "schema": job.schema.to_dict(),
+        "schema_digest": job.schema.digest,
+        "mechanism": job.mechanism.name,
+        "kind": str(job.mechanism.kind),
+        "convergence_waived": job.accept_poor_mixing,
+        "seeded": job.source.seeded,
         "understudy": __version__,
     }
 

@@ -64,8 +64,9 @@ class Anchored(Mechanism):
 
     epsilon: float
     threshold: float | None = None
-    """T of the last stage; default 1, or 2 where ε times the declared size is below 500 and the
-    anchor will not be close. Each stage before it has 1.5 times more, up to 4."""
+    """T of the last stage; default 1, or 2 for a ladder from nothing where ε times the declared
+    size is below 500 and the anchor will not be close. Each stage before it has 1.5 times more, up
+    to 4."""
     stages: int | None = None
     """Number of draws; default: as many as narrow the first guess down to the last posterior."""
     growth: float | None = None
@@ -140,7 +141,8 @@ class Anchored(Mechanism):
     def _final_threshold(self, budget: float, size: int) -> float:
         if self.threshold is not None:
             return self.threshold
-        return FINAL_THRESHOLD if 2 * budget * size >= _ENOUGH else FAR_THRESHOLD
+        close = self.start is not None or 2 * budget * size >= _ENOUGH
+        return FINAL_THRESHOLD if close else FAR_THRESHOLD
 
     @staticmethod
     def _stages(count: int, growth: float, budget: float, last: float) -> tuple[Stage, ...]:
