@@ -51,7 +51,7 @@ def reference():
     fit = quadrature(MODEL, data, first_row(MODEL, data, Unweighted()))
     draws = jnp.asarray(fit.draws(np.random.default_rng(98), DRAWS))
     risk = np.asarray(risk_of(MODEL, draws, data))
-    return Reference(draws, (risk.min(), risk.max()), {}, confidential=False)
+    return Reference(draws, (risk.min(), risk.max()), {}, origin="public")
 
 
 HISTORY = {"phi": 0.17, "lambda": 3.2}
