@@ -146,7 +146,7 @@ class TestProposals:
         assert scipy.stats.kstest(ranks, "uniform").pvalue > 0.001
 
     def test_the_prior_is_covered(self):
-        proposal = prior_proposal(MODEL, Source(1))
+        proposal = prior_proposal(MODEL)
         z = proposal.draw(np.random.default_rng(0), 50_000)
         log_prior = np.asarray(jax.vmap(MODEL.log_prior_unconstrained)(jnp.asarray(z)))
         weights = np.exp(log_prior - proposal.log_density(z))

@@ -132,7 +132,7 @@ def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
     data = model.prepare(job.columns)
     if job.sampler == "exact":
         row = first_row(model, data, mechanism)
-        proposal = prior_proposal(model, job.source)
+        proposal = prior_proposal(model)
         selections = [
             exact_draw(model, data, row, proposal, job.source, candidates=_CANDIDATES)
             for _ in range(job.count)

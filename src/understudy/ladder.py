@@ -52,7 +52,7 @@ def climb(
     progress: Progress,
 ) -> list[Rung]:
     """Draw stage by stage; the last rung's point is released."""
-    proposal = first_proposal(model, mechanism, source)
+    proposal = first_proposal(model, mechanism)
     z = proposal.centre
     rungs: list[Rung] = []
     for number, stage in enumerate(plan, start=1):
@@ -90,10 +90,10 @@ def anchored_row(model: Model, z: np.ndarray, data: Data, stage: Stage) -> Row:
     return Row(jnp.full(offset.shape, stage.alpha), offset, jnp.asarray(stage.bound))
 
 
-def first_proposal(model: Model, mechanism: Anchored, source: Source) -> Proposal:
+def first_proposal(model: Model, mechanism: Anchored) -> Proposal:
     """Return the proposal of the first stage, whose centre is its anchor."""
     if mechanism.start is None:
-        return prior_proposal(model, source)
+        return prior_proposal(model)
     theta = {name: jnp.asarray(value) for name, value in mechanism.start.items()}
     centre = np.asarray(model.round_to_grid(model.unconstrain(theta)))
     return Proposal(centre, mechanism.width * np.eye(model.dimension))

@@ -49,12 +49,9 @@ class Row(NamedTuple):
 
 def score(loglik: jax.Array, row: Row) -> jax.Array:
     """Return s_θ(x) for each record from its log-likelihood f_θ(x)."""
-    ratio = loglik - row.offset
-    finite = jnp.isfinite(ratio)
-    # Infinities are replaced before they meet the clip, so that no gradient is 0 · ∞.
-    inside = jnp.clip(row.alpha * jnp.where(finite, ratio, 0.0), -row.bound, row.bound)
-    limit = jnp.where(jnp.isnan(ratio) | (row.alpha == 0), 0.0, jnp.sign(ratio) * row.bound)
-    return jnp.where(finite, inside, jnp.where(limit == jnp.inf, 0.0, limit))
+    pull = row.alpha * (loglik - row.offset)
+    inside = jnp.clip(pull, -row.bound, row.bound)
+    return jnp.where(jnp.isnan(pull) | (inside == jnp.inf), 0.0, inside)
 
 
 def log_target(model: Model, z: jax.Array, data: Data, row: Row) -> jax.Array:

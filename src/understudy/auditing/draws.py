@@ -111,7 +111,7 @@ def ladder_draws(
         accept_poor_mixing=False,
         progress=silent,
     )
-    anchors = [first_proposal(model, mechanism, Source(seed)).centre, *(rung.z for rung in rungs)]
+    anchors = [first_proposal(model, mechanism).centre, *(rung.z for rung in rungs)]
     draws = []
     for stage, anchor, rung in zip(plan, anchors, rungs, strict=False):
         learn = partial(_anchored_row, model, stage, anchor)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpyro.distributions import constraints
 
 from understudy._jax import jax
 from understudy.errors import BadInput
-from understudy.models.base import Data, Model, Parameter, Theta
+from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.beta_density import (
     PRECISION_FLOOR,
     beta_loglik,
@@ -48,9 +47,9 @@ def beta(schema: Schema) -> Model:
         return beta_loglik(theta["lambda"], theta["phi"], 1 - theta["phi"], data)
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
-        precision, mean = theta["lambda"], theta["phi"]
-        u = jax.random.beta(key, precision * mean, precision * (1 - mean), shape=(rows,))
-        return {outcome.name: outcome.lower + outcome.width * np.asarray(u)}
+        precision, mean = float(theta["lambda"]), float(theta["phi"])
+        u = host_generator(key).beta(precision * mean, precision * (1 - mean), rows)
+        return {outcome.name: outcome.lower + outcome.width * u}
 
     return Model(
         title=f"beta model of {outcome.name}",

@@ -129,11 +129,13 @@ def _chunks(data: Data, row: Row) -> Iterator[tuple[Any, Any]]:
 @partial(jax.jit, static_argnames="model")
 def _chunk_scores(model: Model, z: jax.Array, data: Data, row: Row) -> jax.Array:
     """Return sums of whole numbers held as float64, exact because they stay far below 2⁵³."""
-    largest = jnp.floor(row.bound * UNIT)
+    # In units of 1/UNIT, a power of two, so that scaling rounds nothing. The bound is a whole
+    # number there, so that rounding cannot pass it.
+    scaled = Row(row.alpha * UNIT, row.offset, jnp.floor(row.bound * UNIT))
 
     def one(position: jax.Array) -> jax.Array:
-        scores = score(model.record_loglik(model.constrain(position), data), row)
-        return jnp.sum(jnp.clip(jnp.round(scores * UNIT), -largest, largest))
+        loglik = model.record_loglik(model.constrain(position), data)
+        return jnp.sum(jnp.round(score(loglik, scaled)))
 
     return jax.lax.map(one, z, batch_size=_BLOCK)
 

@@ -7,7 +7,7 @@ Nothing here sees a table. What the prior alone says, and how much a record woul
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from understudy._jax import jax, jnp
 
 if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
+    from understudy.models.base import Data, Model, Theta
     from understudy.randomness import Source
     from understudy.tables import Columns
 
@@ -54,10 +54,14 @@ class Proposal:
         return -(_DEGREES + len(self.centre)) / 2 * np.log1p(distance / _DEGREES)
 
 
-def prior_proposal(model: Model, source: Source) -> Proposal:
-    """Return a proposal that covers the prior, found by repeated importance sampling of it."""
+@cache
+def prior_proposal(model: Model) -> Proposal:
+    """Return a proposal that covers the prior, found by repeated importance sampling of it.
+
+    It is a public property of the model, and the same whenever it is asked for.
+    """
     proposal = Proposal(np.zeros(model.dimension), 2.0 * np.eye(model.dimension))
-    generator = source.generator()
+    generator = np.random.default_rng(0)
     for _ in range(_PRIOR_ROUNDS):
         z = proposal.draw(generator, _PRIOR_DRAWS)
         log_weight = log_priors(model, z) - proposal.log_density(z)
@@ -100,10 +104,15 @@ def fisher_information(model: Model, z: np.ndarray, public: Columns, source: Sou
         chosen = generator.integers(rows, size=_SIMULATED)
         public = {name: values[chosen] for name, values in public.items()}
     position = jnp.asarray(z)
-    simulated = model.simulate(source.key(), model.constrain(position), public, _SIMULATED)
+    simulated = model.simulate(source.key(), _theta(model, position), public, _SIMULATED)
     slopes = np.asarray(_slopes(model, position, model.prepare({**public, **simulated})))
     slopes = slopes[np.isfinite(slopes).all(axis=1)]
     return slopes.T @ slopes / max(len(slopes), 1)
+
+
+@partial(jax.jit, static_argnames="model")
+def _theta(model: Model, z: jax.Array) -> Theta:
+    return model.constrain(z)
 
 
 @partial(jax.jit, static_argnames="model")

@@ -1,18 +1,21 @@
 """The target on a grid: the truth for models with one or two parameters.
 
-Tests, the audit and the paper's study compare against it. It is never used for a release, because
-its grid follows the confidential table.
+Tests, the audit and the paper's study use it. It is never used for a release, because its grid
+follows the confidential table.
 
-The grid starts as a wide box on the unconstrained scale and closes in on the cells that carry mass,
-keeping a margin as long as neighbouring nodes still differ by much; then it checks that the
-outermost cells are empty, and widens again where they are not.
+A coarse grid starts as a wide box on the unconstrained scale and closes in on the cells that carry
+mass, keeping a margin as long as neighbouring nodes still differ by much; it widens again where its
+outermost cells are not empty, and gives way to a finer one where it does not follow the peak.
+Then the target is evaluated once more over that box. The whole search is one compiled kernel, and
+many targets of one table pass through it at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,10 +27,19 @@ if TYPE_CHECKING:
     from understudy.models.base import Data, Model
 
 _HALF_WIDTH = 16.0
-_DEPTH = 35.0
+_RESOLUTIONS = (33, 65, 129)
+_DEPTH = 30.0
 """Nodes this many nats below the top carry no mass worth keeping."""
+_RESOLVED = 5.0
+"""Nats by which the top may differ from its neighbours on a grid that follows the peak."""
+_STALLED = 0.8
+"""A box that would shrink to no less than this fraction in every direction stays as it is."""
 _EDGE_MASS = 1e-10
 _LARGEST_ROUNDS = 60
+_BLOCK = 32
+
+Heights = Callable[["Model", jax.Array, "Data", Row], jax.Array]
+"""Log targets at many nodes, from a model, the nodes, a prepared table and a row."""
 
 
 @dataclass(frozen=True)
@@ -58,61 +70,155 @@ class Quadrature:
         return self.nodes[chosen] + within * self.cell
 
 
+def target_heights(model: Model, nodes: jax.Array, data: Data, row: Row) -> jax.Array:
+    """Return the log target of `score.py` at each node: what `quadratures` evaluates."""
+    return jax.lax.map(lambda z: log_target(model, z, data, row), nodes, batch_size=_BLOCK)
+
+
 def quadrature(model: Model, data: Data, row: Row, *, points: int = 129) -> Quadrature:
     """Evaluate the target of `score.py` on an adaptive grid with `points` nodes a side."""
     if model.dimension > 2:
         raise BadInput(
             f"quadrature serves one or two parameters, and '{model.title}' has {model.dimension}."
         )
-    low = np.full(model.dimension, -_HALF_WIDTH)
-    high = -low
-    for _ in range(_LARGEST_ROUNDS):
-        axes, nodes = _grid(low, high, points)
-        heights = np.asarray(_heights(model, jnp.asarray(nodes), data, row))
-        heights = np.where(np.isnan(heights), -np.inf, heights)
-        shape = (points,) * model.dimension
-        closer = _box(heights.reshape(shape), axes)
-        if np.all(closer[1] - closer[0] > 0.8 * (high - low)):
-            result = _normalised(nodes, heights, axes, shape)
-            if result.edge_mass < _EDGE_MASS:
-                return result
-            closer = (low - (high - low) / 2, high + (high - low) / 2)
-        low, high = closer
-    raise ArithmeticError("the quadrature grid did not settle on the target")
+    rows = Row(row.alpha[None], row.offset[None], jnp.asarray(row.bound)[None])
+    return quadratures(model, data, rows, points=points)[0]
 
 
-def _grid(low: np.ndarray, high: np.ndarray, points: int) -> tuple[list[np.ndarray], np.ndarray]:
-    axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
-    mesh = np.meshgrid(*axes, indexing="ij")
-    return axes, np.stack([m.ravel() for m in mesh], axis=-1)
+def quadratures(
+    model: Model,
+    data: Data,
+    rows: Row,
+    *,
+    points: int,
+    heights: Heights = target_heights,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> list[Quadrature]:
+    """Evaluate many targets of one table; `rows` holds theirs along a first axis.
+
+    `heights` may be a faster way to evaluate the same target, and `start` the corners of a smaller
+    box in which to begin the search.
+    """
+    corner = np.full(model.dimension, _HALF_WIDTH)
+    low, high = start or (-corner, corner)
+    box = jnp.stack([jnp.asarray(low), jnp.asarray(high)])
+    searches, found = _evaluated(model, data, rows, box, points=points, heights=heights)
+    if not np.all(searches.settled):
+        raise ArithmeticError("the quadrature grid did not settle on the target")
+    boxes = zip(np.asarray(searches.low), np.asarray(searches.high), strict=True)
+    return [_normalised(*box, one) for box, one in zip(boxes, np.asarray(found), strict=True)]
 
 
-def _box(heights: np.ndarray, axes: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return a box around the nodes that matter, one cell wider on each side."""
-    top = np.unravel_index(np.argmax(heights), heights.shape)
-    around = tuple(slice(max(k - 1, 0), k + 2) for k in top)
-    neighbours = heights[around]
-    # While a cell is wider than the peak, nodes beside a second peak look lower than they are.
-    drop = heights[top] - np.min(neighbours[np.isfinite(neighbours)])
-    matter = heights >= heights[top] - _DEPTH - drop
-    low, high = [], []
-    for k, axis in enumerate(axes):
-        others = tuple(j for j in range(heights.ndim) if j != k)
-        indices = np.flatnonzero(matter.any(axis=others))
-        low.append(axis[max(indices[0] - 1, 0)])
-        high.append(axis[min(indices[-1] + 1, len(axis) - 1)])
-    return np.array(low), np.array(high)
-
-
-def _normalised(
-    nodes: np.ndarray, heights: np.ndarray, axes: list[np.ndarray], shape: tuple[int, ...]
-) -> Quadrature:
+def _normalised(low: np.ndarray, high: np.ndarray, heights: np.ndarray) -> Quadrature:
+    points, dimension = len(heights), heights.ndim
     mass = np.exp(heights - heights.max())
     mass /= mass.sum()
-    inner = mass.reshape(shape)[(slice(1, -1),) * len(shape)]
-    return Quadrature(nodes, mass, np.array([a[1] - a[0] for a in axes]), 1.0 - inner.sum())
+    edge_mass = float(1.0 - mass[(slice(1, -1),) * dimension].sum())
+    if not edge_mass < _EDGE_MASS:
+        raise ArithmeticError("the quadrature grid did not settle on the target")
+    axes = [np.linspace(a, b, points) for a, b in zip(low, high, strict=True)]
+    nodes = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")], axis=-1)
+    return Quadrature(nodes, mass.ravel(), (high - low) / (points - 1), edge_mass)
 
 
-@partial(jax.jit, static_argnames="model")
-def _heights(model: Model, nodes: jax.Array, data: Data, row: Row) -> jax.Array:
-    return jax.lax.map(lambda z: log_target(model, z, data, row), nodes, batch_size=64)
+class _Search(NamedTuple):
+    """A box on its way to the mass."""
+
+    low: jax.Array
+    high: jax.Array
+    stalled: jax.Array
+    settled: jax.Array
+    rounds: jax.Array
+
+
+@partial(jax.jit, static_argnames=("model", "points", "heights"))
+def _evaluated(
+    model: Model, data: Data, rows: Row, box: jax.Array, *, points: int, heights: Heights
+) -> tuple[_Search, jax.Array]:
+    """Return the box of each target, and its heights there."""
+
+    def on_grid(row: Row, box: _Search, points: int) -> jax.Array:
+        found = heights(model, _nodes(box.low, box.high, points), data, row)
+        found = jnp.where(jnp.isnan(found), -jnp.inf, found)
+        return jnp.reshape(found, (points,) * model.dimension)
+
+    def one(row: Row) -> tuple[_Search, jax.Array]:
+        no = jnp.asarray(False)
+        search = _Search(box[0], box[1], no, no, jnp.asarray(0))
+        for resolution in _RESOLUTIONS:
+            search = jax.lax.while_loop(
+                lambda s: ~s.stalled & (s.rounds < _LARGEST_ROUNDS),
+                lambda s, r=resolution: _closer(s, on_grid(row, s, r)),  # type: ignore[misc]
+                search._replace(stalled=search.settled),
+            )
+        # A thin tail may show itself on the fine grid alone.
+        empty = jnp.full((points,) * model.dimension, -jnp.inf)
+        search, found = jax.lax.while_loop(
+            lambda state: ~state[0].stalled & (state[0].rounds < _LARGEST_ROUNDS),
+            lambda state: _checked(state[0], on_grid(row, state[0], points)),
+            (search._replace(stalled=~search.settled), empty),
+        )
+        return search._replace(settled=search.settled & search.stalled), found
+
+    return jax.lax.map(one, rows)
+
+
+def _checked(search: _Search, heights: jax.Array) -> tuple[_Search, jax.Array]:
+    """Keep the box, unless mass lies at its edge."""
+    leaks = _edge_mass(heights) >= _EDGE_MASS
+    wider = _widened(search, leaks)
+    return wider._replace(stalled=~leaks, rounds=search.rounds + 1), heights
+
+
+def _widened(search: _Search, leaks: jax.Array) -> _Search:
+    margin = jnp.where(leaks, (search.high - search.low) / 2, 0.0)
+    return search._replace(low=search.low - margin, high=search.high + margin)
+
+
+def _edge_mass(heights: jax.Array) -> jax.Array:
+    mass = jnp.exp(heights - jnp.max(heights))
+    return 1.0 - jnp.sum(mass[(slice(1, -1),) * heights.ndim]) / jnp.sum(mass)
+
+
+def _closer(search: _Search, heights: jax.Array) -> _Search:
+    """Shrink the box to the nodes that matter, or widen it where mass lies at its edge."""
+    low, high = search.low, search.high
+    new_low, new_high, drop = _matter(heights, low, high)
+    stalled = jnp.all(new_high - new_low > _STALLED * (high - low))
+    leaks = stalled & (_edge_mass(heights) >= _EDGE_MASS)
+    kept = stalled & ~leaks
+    box = search._replace(
+        low=jnp.where(stalled, low, new_low),
+        high=jnp.where(stalled, high, new_high),
+        stalled=kept,
+        settled=kept & ((drop < _RESOLVED) | (len(heights) == _RESOLUTIONS[-1])),
+        rounds=search.rounds + 1,
+    )
+    return _widened(box, leaks)
+
+
+def _matter(
+    heights: jax.Array, low: jax.Array, high: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return a box around the nodes that matter, one cell wider, and the drop beside the top."""
+    top = jnp.max(heights)
+    padded = jnp.pad(heights, 1, constant_values=jnp.inf)
+    peak = jnp.unravel_index(jnp.argmax(heights), heights.shape)
+    around = jax.lax.dynamic_slice(padded, peak, (3,) * heights.ndim)
+    drop = top - jnp.min(jnp.where(jnp.isfinite(around), around, jnp.inf))
+    # While a cell is wider than the peak, nodes beside a second peak look lower than they are.
+    matter = heights >= top - _DEPTH - drop
+    steps = len(heights) - 1
+    first, last = [], []
+    for axis in range(heights.ndim):
+        along = jnp.any(matter, axis=tuple(k for k in range(heights.ndim) if k != axis))
+        first.append(jnp.maximum(jnp.argmax(along) - 1, 0))
+        last.append(jnp.minimum(steps - jnp.argmax(along[::-1]) + 1, steps))
+    cell = (high - low) / steps
+    return low + cell * jnp.stack(first), low + cell * jnp.stack(last), drop
+
+
+def _nodes(low: jax.Array, high: jax.Array, points: int) -> jax.Array:
+    steps = jnp.linspace(0.0, 1.0, points)
+    axes = [a + (b - a) * steps for a, b in zip(low, high, strict=True)]
+    return jnp.stack([axis.ravel() for axis in jnp.meshgrid(*axes, indexing="ij")], axis=-1)
