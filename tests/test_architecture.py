@@ -28,7 +28,8 @@ LAYERS = [
     ["auditing"],
     ["release"],
     ["synthesis"],
-    ["cli_ledger"],
+    ["study"],
+    ["cli_ledger", "cli_study"],
     ["cli"],
     ["__main__"],
 ]
@@ -70,7 +71,7 @@ def test_imports_point_downwards(path):
 
 
 HEAVY = ["jax", "numpyro", "blackjax", "pandas", "scipy", "matplotlib", "opendp", "formulaic"]
-HEAVY += ["sqlalchemy", "dp_accounting"]
+HEAVY += ["sqlalchemy", "dp_accounting", "distributed"]
 
 
 @pytest.mark.parametrize(

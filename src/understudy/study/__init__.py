@@ -1,0 +1,1 @@
+"""The paper's simulation study and application, reproduced beside its printed numbers."""

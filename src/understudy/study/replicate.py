@@ -1,0 +1,280 @@
+"""One replicate of the simulation: a table, every synthesiser on it, every statistic.
+
+A replicate is a pure function of the study's seed and its own number. Its table comes first, so
+the two samplers see the same tables. Every fit of a replicate then draws with the same random
+numbers: each synthesiser alone behaves as it would with its own, but two of them that differ in
+nothing else give the same synthetic table, and what differs in their results is due to them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from understudy import histogram, utility
+from understudy._jax import jax, jnp
+from understudy.fitting import DRAWS
+from understudy.guarantee import Adjacency
+from understudy.ladder import climb
+from understudy.mechanisms import (
+    Anchored,
+    CensorUw,
+    CensorW,
+    Mechanism,
+    PerturbedHistogram,
+    RowMechanism,
+    Unweighted,
+    Weighted,
+    WeightedE,
+)
+from understudy.models.beta import beta
+from understudy.progress import silent
+from understudy.randomness import Source
+from understudy.samplers.nuts import nuts
+from understudy.samplers.quadrature import quadratures
+from understudy.schema import Schema
+from understudy.score import Row
+from understudy.study import kernel, paper
+
+if TYPE_CHECKING:
+    from understudy.models.base import Data, Model, Theta
+
+POINTS = 49
+"""Nodes a side: cells of about a third of a standard deviation."""
+_NEARBY = 1.0
+"""How far from the Unweighted posterior the search for the others begins to look."""
+HISTORY = {"phi": 0.55 / 3.25, "lambda": 3.25}
+"""An earlier period's θ: Beta(0.55, 2.7) where the tables come from Beta(0.5, 3)."""
+
+
+class Finding(NamedTuple):
+    """One number of one replicate: a row of the tidy results."""
+
+    replicate: int
+    mechanism: str
+    epsilon: float
+    c1: float
+    statistic: str
+    value: float
+
+
+class Explored(NamedTuple):
+    """A fit of one mechanism: independent draws, and what they say about the records."""
+
+    mechanism: RowMechanism
+    row: Row
+    draws: np.ndarray
+    """Unconstrained, shape (DRAWS, 2)."""
+    risk: np.ndarray
+    """max |f| over the draws, shape (n,)."""
+    converged: bool
+    truncated: int = 0
+    """Records whose weight Weighted-e set to zero."""
+
+    @property
+    def reached(self) -> np.ndarray:
+        """The largest |score| of each record: a clip keeps the order, so it may come last."""
+        return np.minimum(np.asarray(self.row.alpha) * self.risk, float(self.row.bound))
+
+
+@cache
+def study_model() -> Model:
+    """Return the paper's Beta synthesiser, the same object in every replicate of a process."""
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+    return beta(Schema.from_dict({"table": {"size": paper.N}, "columns": {"x": column}}))
+
+
+def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Finding]:
+    """Run one replicate of the whole study."""
+    source = _source(number, seed)
+    values = _table(source)
+    found = [Finding(number, "data", math.nan, math.nan, *pair) for pair in _summary(values)]
+    fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
+    syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
+    for fit, synthetic in zip(fits, syntheses, strict=True):
+        numbers = {**_privacy(fit), **dict(_utility(values, synthetic))}
+        if sampler == "nuts":
+            numbers["converged"] = float(fit.converged)
+        found += _findings(number, fit.mechanism.name, fit.mechanism, numbers)
+    for name, mechanism in _others():
+        synthetic = _synthesised(values, mechanism, source)
+        found += _findings(number, name, mechanism, dict(_utility(values, synthetic)))
+    return found
+
+
+def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], Explored]:
+    """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
+    source = _source(number, seed)
+    fits = explore(_table(source), _paper_rows(), source, "quadrature")
+    return {(fit.mechanism.name, _epsilon(fit.mechanism)): fit for fit in fits}
+
+
+def explore(
+    values: np.ndarray, mechanisms: Iterable[RowMechanism], source: Source, sampler: str
+) -> list[Explored]:
+    """Fit the Unweighted model, turn its risks into weights, and fit all the others at once."""
+    model = study_model()
+    data = model.prepare({"x": values})
+    nothing = jnp.zeros(len(values))
+    plain = Row(jnp.ones(len(values)), nothing, jnp.asarray(math.inf))
+    (unweighted,) = _fitted(model, data, [(Unweighted(), plain)], source, sampler)
+    risk = jnp.asarray(unweighted.risk)
+    rows = [(m, Row(m.alpha(risk), nothing, jnp.asarray(m.bound))) for m in mechanisms]
+    centre = unweighted.draws.mean(axis=0)
+    nearby = (centre - _NEARBY, centre + _NEARBY)
+    fits = _fitted(model, data, rows, source, sampler, start=nearby)
+    return [unweighted, *(fit._replace(truncated=_truncated(fit, risk)) for fit in fits)]
+
+
+def _truncated(fit: Explored, risk: jax.Array) -> int:
+    if not isinstance(fit.mechanism, WeightedE):
+        return 0
+    before = Weighted(c1=fit.mechanism.c1).alpha(risk)
+    return int(jnp.sum((fit.row.alpha == 0) & (before > 0)))
+
+
+def _fitted(
+    model: Model,
+    data: Data,
+    rows: list[tuple[RowMechanism, Row]],
+    source: Source,
+    sampler: str,
+    *,
+    start: tuple[np.ndarray, np.ndarray] | None = None,
+) -> list[Explored]:
+    converged = [True] * len(rows)
+    if sampler == "nuts":
+        chains = [nuts(model, data, row, source) for _, row in rows]
+        converged = [not fit.convergence.failing() for fit in chains]
+        draws = np.stack(
+            [_common(source).permutation(np.asarray(fit.thinned(DRAWS))) for fit in chains]
+        )
+    else:
+        stacked = Row(*(jnp.stack(column) for column in zip(*(r for _, r in rows), strict=True)))
+        grids = quadratures(
+            model, data, stacked, points=POINTS, heights=kernel.heights, start=start
+        )
+        draws = np.stack([grid.draws(_common(source), DRAWS) for grid in grids])
+    risk = np.asarray(kernel.risks(model, jnp.asarray(draws), data))
+    return [
+        Explored(mechanism, row, draws[k], risk[k], converged[k])
+        for k, (mechanism, row) in enumerate(rows)
+    ]
+
+
+def _paper_rows() -> list[RowMechanism]:
+    rows: list[RowMechanism] = [Weighted()]
+    for epsilon in paper.EPSILONS:
+        rows += [WeightedE(epsilon=epsilon), CensorW(epsilon=epsilon), CensorUw(epsilon=epsilon)]
+    return rows
+
+
+def _downscaled_rows() -> list[RowMechanism]:
+    c1, epsilon = paper.DOWNSCALED_C1, paper.DOWNSCALED_EPSILON
+    return [Weighted(c1=c1), WeightedE(epsilon=epsilon, c1=c1), CensorW(epsilon=epsilon, c1=c1)]
+
+
+def _others() -> Iterator[tuple[str, Mechanism]]:
+    """Yield what has no fit of its own: histograms, and the anchored mechanism."""
+    for epsilon in paper.EPSILONS:
+        for name, bins in (("ph", "ln"), ("ph-sqrt", "sqrt")):
+            # The paper's Laplace scale of 2/ε is that of replace-one.
+            yield (
+                name,
+                PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE),
+            )
+        yield "anchored-history", Anchored(epsilon=epsilon, anchor=HISTORY)
+        yield "anchored-ladder", Anchored(epsilon=epsilon)
+
+
+def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
+    model = study_model()
+    if isinstance(mechanism, PerturbedHistogram):
+        column = histogram.histogram_column(model.schema)
+        counts = histogram.counts(values, column, mechanism.bin_count(paper.N))
+        noisy = histogram.perturbed(counts, mechanism, source)
+        return histogram.draw(noisy, column, paper.N, source.generator())
+    assert isinstance(mechanism, Anchored)
+    rungs = climb(
+        model,
+        model.prepare({"x": values}),
+        mechanism,
+        mechanism.plan(size=paper.N, dimension=model.dimension),
+        source,
+        size=paper.N,
+        public={},
+        exact=True,
+        accept_poor_mixing=False,
+        progress=silent,
+    )
+    return _simulated(rungs[-1].z[None], source)[0]
+
+
+def _simulated(z: np.ndarray, source: Source) -> list[np.ndarray]:
+    """Return a synthetic table from each row of unconstrained coordinates."""
+    theta = _constrained(study_model(), jnp.asarray(z))
+    a = np.asarray(theta["lambda"] * theta["phi"])
+    b = np.asarray(theta["lambda"] * (1 - theta["phi"]))
+    return [_common(source).beta(*shapes, paper.N) for shapes in zip(a, b, strict=True)]
+
+
+@partial(jax.jit, static_argnames="model")
+def _constrained(model: Model, z: jax.Array) -> Theta:
+    return jax.vmap(model.constrain)(z)
+
+
+def _privacy(fit: Explored) -> dict[str, float]:
+    """Return the Lipschitz bound, and how many records were truncated or censored."""
+    numbers = {"lipschitz_bound": float(fit.reached.max())}
+    bound = float(fit.row.bound)
+    if isinstance(fit.mechanism, WeightedE):
+        numbers["records"] = float(fit.truncated)
+    if math.isfinite(bound):
+        numbers["records"] = float(np.sum(fit.reached >= bound))
+    if isinstance(fit.mechanism, CensorW):
+        beyond = float(np.sum(fit.risk >= bound))
+        numbers["records_unweighted"] = beyond if numbers["records"] else 0.0
+    return numbers
+
+
+def _utility(values: np.ndarray, synthetic: np.ndarray) -> Iterator[tuple[str, float]]:
+    yield "max_ecdf", utility.max_ecdf(values, synthetic)
+    yield "avg_ecdf", utility.avg_ecdf(values, synthetic)
+    yield from _summary(synthetic)
+
+
+def _summary(values: np.ndarray) -> Iterator[tuple[str, float]]:
+    summary = utility.summarise(values)
+    yield from (("mean", summary.mean), ("median", summary.median))
+    yield from (("q15", summary.q15), ("q90", summary.q90))
+
+
+def _findings(
+    number: int, name: str, mechanism: Mechanism, numbers: dict[str, float]
+) -> list[Finding]:
+    c1 = getattr(mechanism, "c1", math.nan)
+    epsilon = _epsilon(mechanism)
+    return [Finding(number, name, epsilon, c1, *pair) for pair in numbers.items()]
+
+
+def _epsilon(mechanism: Mechanism) -> float:
+    return getattr(mechanism, "epsilon", math.nan)
+
+
+def _source(number: int, seed: int) -> Source:
+    state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
+    return Source(int(state[0] >> 1))
+
+
+def _common(source: Source) -> np.random.Generator:
+    """Return the generator that every fit of a replicate draws with, from its beginning."""
+    assert source.seed is not None
+    return np.random.default_rng([source.seed, 0])
+
+
+def _table(source: Source) -> np.ndarray:
+    return source.generator().beta(*paper.SHAPES, paper.N)

@@ -1,0 +1,127 @@
+"""Finished replicates on disk: kept, checked, and not run again.
+
+    DIR/study.json               what the study is: seed, sampler, records, version
+    DIR/replicates/0007.parquet  one replicate, with a digest of its numbers
+
+A file that is damaged, or was edited, does not match its digest and is run again. A directory that
+holds another study is refused, because its replicates would be mixed with ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy import __version__
+from understudy.errors import BadInput
+from understudy.files import written_whole
+from understudy.study import paper
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.study.replicate import Finding
+
+_DIGEST = b"understudy"
+_REPLICATES = "replicates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything that a replicate's result depends on, except for its number."""
+
+    seed: int
+    sampler: str
+    records: int = paper.N
+    version: str = __version__
+
+
+@dataclass(frozen=True)
+class Store:
+    """The replicates of one study in one directory."""
+
+    directory: Path
+    settings: Settings
+
+    @classmethod
+    def open(cls, directory: Path, settings: Settings) -> Store:
+        """Open the study in the directory, or begin one there."""
+        described = directory / "study.json"
+        if described.exists():
+            _check_same(directory, _read_settings(described), settings)
+        elif directory.exists() and any(directory.iterdir()) and not _ours(directory):
+            raise BadInput(f"'{directory}' holds something else than a study: name another --out.")
+        (directory / _REPLICATES).mkdir(parents=True, exist_ok=True)
+        if not described.exists():
+            with written_whole(described) as file:
+                file.write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
+        return cls(directory, settings)
+
+    def write(self, number: int, found: Iterable[Finding]) -> None:
+        """Keep one finished replicate."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.Table.from_pandas(_frame(found), preserve_index=False)
+        described = {_DIGEST: _digest(self.settings, table.to_pandas()).encode()}
+        with written_whole(self._place(number)) as file:
+            pq.write_table(table.replace_schema_metadata(described), file)
+
+    def read(self, number: int) -> pd.DataFrame | None:
+        """Return a finished replicate, or None where there is none that can be trusted."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            table = pq.read_table(self._place(number))
+        except (FileNotFoundError, pa.ArrowException):
+            return None
+        frame = table.to_pandas()
+        claimed = (table.schema.metadata or {}).get(_DIGEST, b"").decode()
+        return frame if claimed == _digest(self.settings, frame) else None
+
+    def _place(self, number: int) -> Path:
+        return self.directory / _REPLICATES / f"{number:04d}.parquet"
+
+
+def _frame(found: Iterable[Finding]) -> pd.DataFrame:
+    import pandas as pd
+
+    from understudy.study.replicate import Finding
+
+    return pd.DataFrame(list(found), columns=Finding._fields)
+
+
+def _digest(settings: Settings, frame: pd.DataFrame) -> str:
+    text = json.dumps(asdict(settings)) + frame.to_csv(index=False, float_format="%.17g")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read_settings(path: Path) -> dict[str, object]:
+    try:
+        read = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        read = None
+    if not isinstance(read, dict):
+        raise BadInput(f"'{path}' is damaged: remove the directory, or name another --out.")
+    return read
+
+
+def _check_same(directory: Path, there: dict[str, object], settings: Settings) -> None:
+    for name, wanted in asdict(settings).items():
+        if there.get(name) != wanted:
+            raise BadInput(
+                f"'{directory}' holds a study with {name} {there.get(name)}, not {wanted}, and "
+                f"replicates of two studies must not be mixed: name another --out."
+            )
+
+
+def _ours(directory: Path) -> bool:
+    """Whether the directory was made by this command or by `study application`."""
+    return all(
+        entry.name in {_REPLICATES, "application", "index.html"} for entry in directory.iterdir()
+    )
