@@ -1,0 +1,211 @@
+"""Section 5 as files: a table, a picture, tidy results, and a section for the study's page.
+
+    results.json       every number, one row each, with the paper's beside it
+    table-2.csv        the paper's Table 2, ours and the paper's
+    densities.svg      the density plots; densities.png for documents that take no SVG
+    section.html       a fragment of HTML that the page of the study includes
+
+The table is public or simulated; see `application_sample.py`. Nothing depends on the clock.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.files import written_whole
+from understudy.guarantee import Adjacency
+from understudy.report.wording import NOTHING
+from understudy.study.application_claims import (
+    figure_claims,
+    marks,
+    paper_marks,
+    paper_values,
+    table_claims,
+)
+from understudy.study.application_figure import write_densities
+from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, LABELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from understudy.study.application import Application, Outcome
+
+STATISTICS = {
+    "lipschitz_bound": "Lipschitz",
+    "epsilon": "Privacy ε",
+    "max_ecdf": "max-ECDF",
+    "avg_ecdf": "avg-ECDF",
+    "mean": "Mean",
+    "median": "Median",
+    "q15": "15th Q",
+    "q90": "90th Q",
+}
+"""The rows of the paper's Table 2, by the names of `paper.TABLE_2`."""
+
+
+def write_application(application: Application, folder: Path) -> None:
+    """Write every file into a directory that exists, each of them whole or not at all."""
+    with written_whole(folder / "results.json") as file:
+        file.write_text(_results(application), encoding="utf-8")
+    with written_whole(folder / "table-2.csv") as file:
+        _write_table(application, file)
+    with (
+        written_whole(folder / "densities.svg") as svg,
+        written_whole(folder / "densities.png") as png,
+    ):
+        write_densities(application, svg, png)
+    with written_whole(folder / "section.html") as file:
+        file.write_text(render_section(application), encoding="utf-8")
+
+
+def _results(application: Application) -> str:
+    contents = {
+        "data": application.sample.source,
+        "records": len(application.sample.table),
+        "records_of_the_paper": APPLICATION_N,
+        "seed": application.seed,
+        "epsilon": APPLICATION_EPSILON,
+        "rows": list(_rows(application)),
+        "guarantees": {
+            outcome.key: {
+                "kind": str(outcome.kind),
+                "epsilon": {str(a): (outcome.guaranteed or {}).get(a) for a in Adjacency},
+            }
+            for outcome in application.outcomes
+        },
+    }
+    return json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rows(application: Application) -> Iterator[dict[str, Any]]:
+    """Yield one row for each synthesiser and statistic, the data first."""
+    values: dict[str, Any] = {"data": application.data}
+    values |= {outcome.key: outcome.values for outcome in application.outcomes}
+    for key, found in values.items():
+        for statistic in STATISTICS:
+            yield {
+                "synthesiser": key,
+                "statistic": statistic,
+                "value": found.get(statistic),
+                "paper": _printed(application, statistic).get(key),
+            }
+
+
+def _printed(application: Application, statistic: str) -> dict[str, float | None]:
+    """Return the paper's numbers, where they are about such a table."""
+    return paper_values(statistic) if application.sample.comparable else {}
+
+
+def _write_table(application: Application, path: Path) -> None:
+    labels = {"data": LABELS["data"]} | {each.key: each.label for each in application.outcomes}
+    printed = list(_printed(application, "mean"))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        of_paper = [f"{LABELS[key]}, paper" for key in printed]
+        writer.writerow(["", *labels.values(), *of_paper])
+        for statistic, name in STATISTICS.items():
+            ours: dict[str, Any] = {"data": application.data.get(statistic)}
+            ours |= {each.key: each.values[statistic] for each in application.outcomes}
+            paper = _printed(application, statistic)
+            row = [*ours.values(), *(paper[key] for key in printed)]
+            texts = (_shown(statistic, number, application) for number in row)
+            writer.writerow([name, *(text.replace(",", "") for text in texts)])
+
+
+def _shown(statistic: str, number: float | None, application: Application) -> str:
+    """Write a number with the paper's digits, or NA."""
+    if number is None:
+        return "NA"
+    if statistic in ("lipschitz_bound", "epsilon"):
+        return f"{number:.2f}"
+    if statistic in ("max_ecdf", "avg_ecdf"):
+        return f"{number:.4f}"
+    # Two digits after the point where the whole range of the outcome is below a thousand.
+    small = application.sample.schema.confidential[0].upper < 1000
+    return f"{number:.2f}" if small else f"{number:,.0f}"
+
+
+def render_section(application: Application) -> str:
+    """Return the fragment of HTML; its links are relative to the directory above the files."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("understudy", "study"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("application.html.j2").render(
+        sample=application.sample,
+        epsilon=APPLICATION_EPSILON,
+        seed=application.seed,
+        records=len(application.sample.table),
+        columns=[_column(each, theirs=each in application.paper) for each in application.outcomes],
+        rows=[_row(application, statistic) for statistic in STATISTICS],
+        table_claims=table_claims(application),
+        figure_claims=figure_claims(application),
+        description=_description(application),
+    )
+
+
+def _column(outcome: Outcome, *, theirs: bool) -> dict[str, Any]:
+    guaranteed = outcome.guaranteed or {}
+    name, _, remark = outcome.label.partition(" (")
+    return {
+        "name": name,
+        "remark": f"({remark}",
+        "theirs": theirs,
+        "kind": str(outcome.kind),
+        "epsilons": [
+            f"{guaranteed[adjacency]:.2f}" if adjacency in guaranteed else NOTHING
+            for adjacency in Adjacency
+        ],
+    }
+
+
+def _row(application: Application, statistic: str) -> dict[str, Any]:
+    found, printed = marks(application, statistic), paper_marks(statistic)
+    paper = _printed(application, statistic)
+
+    def cell(key: str, number: float | None, outcome: Outcome | None) -> dict[str, Any]:
+        theirs = outcome in application.paper or outcome is None
+        return {
+            "text": _shown(statistic, number, application),
+            "mark": found.get(key),
+            "local": statistic == "epsilon" and outcome is not None and not outcome.guaranteed,
+            "paper": _shown(statistic, paper[key], application) if key in paper else None,
+            "paper_mark": printed.get(key),
+            "theirs": theirs,
+        }
+
+    cells = [cell("data", application.data.get(statistic), None)]
+    cells += [cell(each.key, each.values[statistic], each) for each in application.outcomes]
+    return {"name": STATISTICS[statistic], "statistic": statistic, "cells": cells}
+
+
+def _description(application: Application) -> str:
+    """Say what the picture shows, for those who do not see it."""
+    names = ", ".join(outcome.label for outcome in application.outcomes)
+    return f"Density curves of {application.sample.outcome} in the data and in {names}"
+
+
+def as_text(application: Application, folder: Path) -> str:
+    """Return what the terminal shows: what the data are, the table, and where the files are."""
+    sample = application.sample
+    lines = [textwrap.fill(f"{sample.statement} {sample.size}", 100), ""]
+    width = max(len(each.label) for each in application.outcomes)
+    header = "".join(f"{name:>11}" for name in STATISTICS.values())
+    lines.append(f"{'':<{width}}{header}")
+    every: list[tuple[str, dict[str, Any]]] = [("Data", dict(application.data))]
+    every += [(each.label, each.values) for each in application.outcomes]
+    for label, values in every:
+        shown = (_shown(each, values.get(each), application) for each in STATISTICS)
+        lines.append(f"{label:<{width}}" + "".join(f"{text:>11}" for text in shown))
+    lines += ["", f"Table, picture and page: {folder}"]
+    return "\n".join(lines)

@@ -1,0 +1,191 @@
+"""The sample of the paper's section 5, from the public-use file of a survey.
+
+The National Science Foundation publishes the Survey of Doctorate Recipients of 2017 as `epsd17`
+(epsd17.sas7bdat, and EPSD17.DAT with LAYOUTPSD17.TXT). The sample is everybody who is employed by
+a four-year college or university (EDTP 3) and whose field is mathematics and statistics
+(NDGMENGP 12). The file is not part of the project; whoever has it can name it.
+
+Bounds and levels below are those of the published codebook, never those of the records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy import tables
+from understudy.errors import BadInput
+from understudy.schema import Schema
+from understudy.study.fixed_width import SUFFIXES, read_fixed_width
+from understudy.study.paper import APPLICATION_N
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INSTITUTION, FOUR_YEAR = "EDTP", 3
+FIELD, MATHEMATICS_AND_STATISTICS = "NDGMENGP", 12
+
+SALARY_BOUNDS = (-500, 600_000)
+"""No code of the file may lie on a bound, where a Beta density is not finite. The file rounds to
+thousands, so its lowest code, 0, stands for what is above −500; its highest, 509,000, stands for
+every salary beyond 362,000."""
+WEEKS_BOUNDS = (1, 52)
+"""As in the codebook; the paper's sample ranges from 2 to 52."""
+GENDERS = ("F", "M")
+AGES = {
+    25: "29 and under",
+    30: "30-34",
+    35: "35-39",
+    40: "40-44",
+    45: "45-49",
+    50: "50-54",
+    55: "55-59",
+    60: "60-64",
+    65: "65-69",
+    70: "70-75",
+}
+"""The codebook's ten groups; the paper speaks of nine levels."""
+
+SCHEMA = Schema.from_dict(
+    {
+        "table": {"size": APPLICATION_N},
+        "columns": {
+            "salary": {
+                "role": "confidential",
+                "type": "continuous",
+                "bounds": list(SALARY_BOUNDS),
+            },
+            "gender": {"role": "public", "type": "categorical", "levels": list(GENDERS)},
+            "age": {"role": "public", "type": "categorical", "levels": list(AGES.values())},
+            "weeks": {"role": "public", "type": "integer", "bounds": list(WEEKS_BOUNDS)},
+        },
+    },
+    source="the Survey of Doctorate Recipients",
+)
+
+_VARIABLES = {"salary": "SALARYP", "gender": "GENDER", "age": "AGEGRP", "weeks": "WKSWK"}
+_SKIPS = {"SALARYP": (9_999_998, 9_999_999), "AGEGRP": (98, 99), "WKSWK": (98, 99)}
+"""Codes of questions that were skipped or not answered, where answers are numbers."""
+_SKIPPED = ("", ".", "L")
+"""The same as text. M, which stands for missing elsewhere, is a gender."""
+
+
+@dataclass(frozen=True, eq=False)
+class Doctorates:
+    """The sample in the columns of the embedded survey."""
+
+    table: pd.DataFrame
+    left_out: int
+    """Records of the sample with a skipped or missing answer."""
+
+    @property
+    def found(self) -> str:
+        """How the sample compares with the paper's in size, for people."""
+        count = len(self.table)
+        same = count == APPLICATION_N
+        size = (
+            f"found {count} records, as in the paper"
+            if same
+            else f"found {count} records; the paper has {APPLICATION_N}"
+        )
+        left = f" ({self.left_out} more with skipped or missing answers were left out)"
+        return size + (left if self.left_out else "")
+
+
+def read_doctorates(path: str | Path) -> Doctorates:
+    """Read the sample from the public-use file, or from an extract with the same variables."""
+    import pandas as pd
+
+    path = Path(path)
+    everybody = _read(path)
+    chosen = (_numbers(everybody[INSTITUTION]) == FOUR_YEAR) & (
+        _numbers(everybody[FIELD]) == MATHEMATICS_AND_STATISTICS
+    )
+    sample = everybody[chosen]
+    skipped = np.zeros(len(sample), dtype=bool)
+    for variable in _VARIABLES.values():
+        skipped |= _skipped(sample[variable], variable)
+    answered = sample[~skipped]
+    if answered.empty:
+        raise BadInput(
+            f"no record of {path} has {INSTITUTION} {FOUR_YEAR}, {FIELD} "
+            f"{MATHEMATICS_AND_STATISTICS} and an answer to every question: is it the public-use "
+            f"file of 2017?"
+        )
+    table = pd.DataFrame(
+        {
+            "salary": _within(answered["SALARYP"], (0, SALARY_BOUNDS[1]), path),
+            "gender": _genders(answered["GENDER"], path),
+            "age": _ages(answered["AGEGRP"], path),
+            "weeks": _within(answered["WKSWK"], WEEKS_BOUNDS, path),
+        }
+    )
+    return Doctorates(table, int(skipped.sum()))
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Return the variables of every respondent; the row numbers are those of the file."""
+    import pandas as pd
+
+    needed = [INSTITUTION, FIELD, *_VARIABLES.values()]
+    if path.suffix.lower() in SUFFIXES:
+        return read_fixed_width(path, needed)
+    frame = tables.read(path)
+    return pd.DataFrame({name: frame[_spelt(frame, name, path)] for name in needed})
+
+
+def _spelt(frame: pd.DataFrame, name: str, path: Path) -> str:
+    """Return the file's own spelling of a variable: packages differ in capitals."""
+    spellings = [column for column in frame.columns if column.upper() == name]
+    if len(spellings) != 1:
+        raise BadInput(
+            f"{path} has {'no' if not spellings else 'more than one'} column {name}: the "
+            f"application needs {INSTITUTION}, {FIELD}, {', '.join(_VARIABLES.values())} of the "
+            f"Survey of Doctorate Recipients 2017."
+        )
+    return str(spellings[0])
+
+
+def _numbers(series: pd.Series[Any]) -> NDArray[np.float64]:
+    """Return codes as numbers, however they are written: '3', ' 3', 3 and 3.0 are one code."""
+    return tables.numbers(series)[0]
+
+
+def _skipped(series: pd.Series[Any], variable: str) -> NDArray[np.bool_]:
+    """Return which answers were skipped or are missing, by the codebook."""
+    values, blank = tables.numbers(series)
+    coded = np.isin(values, _SKIPS.get(variable, ()))
+    letters = [isinstance(cell, str) and cell.strip() in _SKIPPED for cell in series]
+    return coded | blank | np.array(letters, dtype=bool)
+
+
+def _within(series: pd.Series[Any], bounds: tuple[float, float], path: Path) -> NDArray[np.float64]:
+    values = _numbers(series)
+    known = (values >= bounds[0]) & (values <= bounds[1]) & (values == np.rint(values))
+    _refuse_unknown(series, ~known, path)
+    return values
+
+
+def _ages(series: pd.Series[Any], path: Path) -> list[str]:
+    codes = _numbers(series)
+    _refuse_unknown(series, ~np.isin(codes, list(AGES)), path)
+    return [AGES[int(code)] for code in codes]
+
+
+def _genders(series: pd.Series[Any], path: Path) -> list[str]:
+    texts = [str(cell).strip() for cell in series]
+    _refuse_unknown(series, np.array([text not in GENDERS for text in texts]), path)
+    return texts
+
+
+def _refuse_unknown(series: pd.Series[Any], unknown: NDArray[np.bool_], path: Path) -> None:
+    if unknown.any():
+        row = int(series.index[int(np.argmax(unknown))]) + 1
+        raise BadInput(
+            f"the value in row {row} of column {series.name} of {path} is none that the codebook "
+            f"of 2017 has: is it the public-use file of that year?"
+        )

@@ -1,0 +1,108 @@
+"""One style for the study's figures, and how a figure becomes a PNG and an SVG file.
+
+The same results give the same files, byte for byte: nothing in them depends on the clock, and the
+ids inside an SVG follow from its content. Text in an SVG stays text.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.files import written_whole
+from understudy.report.svg import FAINT, FONTS, INK
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH = 6.4
+"""Inches; with text of 10.5 points a figure can still be read on a phone, at half its size."""
+DPI = 150
+SOFT = "#52606d"
+GROUND = "#f4f1e8"
+"""Behind what is not in the paper."""
+
+COLOURS = {
+    "data": "#4d4d4d",
+    "unweighted": "#999999",
+    "weighted": "#0072b2",
+    "weighted-e": "#56b4e9",
+    "censor-w": "#d55e00",
+    "censor-uw": "#e69f00",
+    "ph": "#009e73",
+    "ph-sqrt": "#009e73",
+    "anchored-history": "#cc79a7",
+    "anchored-ladder": "#cc79a7",
+}
+"""The palette of Okabe and Ito, whose colours can be told apart without full colour vision."""
+
+_STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "understudy",
+    "font.family": "DejaVu Sans",
+    "font.size": 10.5,
+    "text.parse_math": False,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10.5,
+    # A fixed place, which spares the search for one.
+    "axes.titley": 1.0,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e7eb",
+    "grid.linewidth": 0.8,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": 9.5,
+    "lines.linewidth": 1.8,
+    "legend.frameon": False,
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Draw in the study's style, whatever the user's own settings are."""
+    import matplotlib
+    import matplotlib.style
+
+    # The default style leaves the backend alone, and no window is ever opened.
+    with matplotlib.rc_context():
+        matplotlib.style.use(["default", _STYLE])
+        yield
+
+
+def blank(height: float) -> Figure:
+    """Return an empty figure of the common width."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH, height), dpi=DPI)
+
+
+def place(figure: Figure, *, left: float, bottom: float, width: float, height: float) -> Axes:
+    """Add axes at a place given in inches."""
+    across, up = figure.get_size_inches()
+    return figure.add_axes((left / across, bottom / up, width / across, height / up))
+
+
+def save(figure: Figure, directory: Path, name: str, title: str) -> None:
+    """Write the figure as `name`.png and `name`.svg."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    with written_whole(directory / f"{name}.png") as path:
+        FigureCanvasAgg(figure).print_png(path, metadata={"Software": None, "Title": title})
+    text = io.StringIO()
+    nothing = dict.fromkeys(["Creator", "Date", "Format", "Type"])
+    FigureCanvasSVG(figure).print_svg(text, metadata={**nothing, "Title": title})
+    with written_whole(directory / f"{name}.svg") as path:
+        # Laid out for the font that matplotlib brings along; shown in the reader's own.
+        path.write_text(text.getvalue().replace("'DejaVu Sans'", FONTS), encoding="utf-8")

@@ -1,0 +1,177 @@
+"""What a statement of the paper comes to in this run: it agrees, it differs, or it stays open.
+
+Arms are compared replicate by replicate, on the same tables, so that what the tables have in common
+cancels out. A difference counts from three standard errors on. A statement that is neither borne
+out nor contradicted stays open, and so does one that few replicates do not bear out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from understudy.study import paper
+from understudy.study.arms import ANALYSES, Results, Values
+from understudy.study.tables import ENOUGH
+
+_ERRORS = 3.0
+_SMALL = 0.1
+"""A change by less than this share, if it is no more than chance, is no change."""
+
+
+class Outcome(StrEnum):
+    """What became of a statement."""
+
+    AGREES = "Agrees"
+    DIFFERS = "Differs"
+    OPEN = "Open"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement, with the numbers that decide it."""
+
+    outcome: Outcome
+    text: str
+    reason: str | None = None
+    """Why it differs from the paper, where that is known."""
+
+    @property
+    def statement(self) -> str:
+        """The statement as a sentence of its own."""
+        return _sentence(self.text)
+
+    @property
+    def sentence(self) -> str:
+        """The statement with its reason."""
+        if self.outcome is not Outcome.DIFFERS:
+            return self.statement
+        reason = f", because {self.reason}" if self.reason else "; no reason is known"
+        return _sentence(self.text + reason)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Everything that is said about one table or figure."""
+
+    findings: tuple[Finding, ...]
+    beyond: str = ""
+    """What this run shows that the paper does not."""
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """The worst of the findings; None where the paper says nothing."""
+        found = {finding.outcome for finding in self.findings}
+        worst_first = (Outcome.DIFFERS, Outcome.OPEN, Outcome.AGREES)
+        return next((outcome for outcome in worst_first if outcome in found), None)
+
+
+class Order(StrEnum):
+    """How one arm lies to another."""
+
+    LOWER = "lower"
+    HIGHER = "higher"
+    EQUAL = "equal"
+    """Not to be told apart, and not far apart."""
+    UNCLEAR = "unclear"
+    """Not to be told apart, for want of replicates."""
+
+
+def compare(first: Values, second: Values) -> Order:
+    """Say how the first values lie to the second, taken on the same tables."""
+    if first.size < ENOUGH:
+        return Order.UNCLEAR
+    shifts = first - second
+    shift, error = float(shifts.mean()), float(shifts.std(ddof=1)) / math.sqrt(shifts.size)
+    if abs(shift) > _ERRORS * error:
+        return Order.LOWER if shift < 0 else Order.HIGHER
+    return Order.EQUAL if abs(shift) <= _SMALL * abs(float(second.mean())) else Order.UNCLEAR
+
+
+def expect_lower(results: Results, orders: Iterable[Order]) -> Outcome:
+    """Judge "the first is lower than the second", for each of several pairs."""
+    found = set(orders)
+    if found == {Order.LOWER}:
+        return Outcome.AGREES
+    contrary = {Order.HIGHER}
+    if results.replicates >= paper.REPLICATES:
+        contrary.add(Order.EQUAL)
+    return Outcome.DIFFERS if found & contrary else Outcome.OPEN
+
+
+def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Outcome:
+    """Judge "the mean of the first is lower than that of the second", for each of several pairs.
+
+    For quantities that hardly vary by chance from one arm to another, such as counts and bounds.
+    """
+    if all(first.mean() < second.mean() for first, second in pairs):
+        return Outcome.AGREES
+    return expect_lower(results, [compare(*pair) for pair in pairs])
+
+
+def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) -> Outcome:
+    """Judge "the median of the first is not above that of the second", for each of several pairs.
+
+    Medians may change places by chance where the arms cannot be told apart; that is still not
+    above, unless there are too few replicates to say so.
+    """
+    wrong = [pair for pair in pairs if np.median(pair[0]) > np.median(pair[1])]
+    if any(compare(*pair) is Order.HIGHER for pair in wrong):
+        return Outcome.DIFFERS
+    return Outcome.OPEN if wrong and results.replicates < ENOUGH else Outcome.AGREES
+
+
+def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Outcome:
+    """Judge a statement that either holds or not; some mean nothing without replicates."""
+    if needs_replicates and results.replicates < ENOUGH:
+        return Outcome.OPEN
+    return Outcome.AGREES if holds else Outcome.DIFFERS
+
+
+def loss(
+    results: Results, mechanism: str, statistic: str, *, epsilon: float, c1: float = 1.0
+) -> Values:
+    """Return what is to be small, in each replicate.
+
+    That is a distance of the distribution functions as it is, and otherwise the distance of the
+    synthetic table's statistic from that of the confidential table.
+    """
+    values = results.values(mechanism, statistic, epsilon=epsilon, c1=c1)
+    if statistic not in ANALYSES:
+        return values
+    return np.abs(values - results.values("data", statistic))
+
+
+def number(value: float) -> str:
+    """Write a number with three digits, and without a power of ten."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    decimals = 2 - math.floor(math.log10(abs(value)))
+    return f"{value:,.{min(max(decimals, 0), 6)}f}"
+
+
+def numbers(values: Iterable[float]) -> str:
+    """Write several numbers."""
+    return ", ".join(number(value) for value in values)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names with commas and an "and"."""
+    if len(names) < 2:
+        return "".join(names)
+    return ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def by_epsilon(texts: Mapping[float, str]) -> str:
+    """Write one text for each ε."""
+    return "; ".join(f"ε = {epsilon:g}: {text}" for epsilon, text in texts.items())
+
+
+def _sentence(text: str) -> str:
+    """Return the text with a capital, unless it begins with a name, and a full stop."""
+    named = text.startswith("max-ECDF")
+    return f"{text if named else text[0].upper() + text[1:]}."

@@ -1,0 +1,102 @@
+"""What each synthesiser of the study really promises, beside what the paper calls it.
+
+Kinds and multiples of ε come from the mechanisms themselves, with the settings of the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from understudy.guarantee import Adjacency
+from understudy.mechanisms import (
+    Anchored,
+    CensorUw,
+    CensorW,
+    Mechanism,
+    PerturbedHistogram,
+    Unweighted,
+    Weighted,
+    WeightedE,
+)
+from understudy.pricing import price
+from understudy.study import paper
+from understudy.study.arms import LABELS, OURS, short
+
+_TARGET = 1.0
+"""Any ε shows the multiples, if it is small enough for Anchored to need all of it."""
+_PARAMETERS = 2
+_MULTIPLES = {0.5: "ε/2", 1.0: "ε", 2.0: "2ε"}
+_RELEASED = {"phi": 0.1, "lambda": 3.0}
+"""Stands for an earlier release; the price does not depend on it."""
+
+_WHY = {
+    "censor-uw": (
+        "Each score depends on its own record alone and stays within ±ε/2. Replacing a record is a "
+        "removal and an addition, so the ε of the paper’s own definition of neighbours is 2ε."
+    ),
+    "ph": "Laplace noise of scale 2/ε covers a record that moves from one bin to another.",
+    "ph-sqrt": "The same noise on more and narrower bins.",
+    "anchored-history": (
+        "What is censored is the log-likelihood ratio to a public θ₀ from an earlier period. Where "
+        "the last stage reaches α = 1, less than ε is spent."
+    ),
+    "anchored-ladder": "As before, with θ₀ found by a ladder of small draws whose costs add up.",
+}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A row of the table of guarantees."""
+
+    label: str
+    said: str
+    """What the paper says: DP, aDP, or nothing."""
+    kind: str
+    added: str
+    """ε where neighbours differ by one record more or less."""
+    replaced: str
+    why: str
+    beyond: bool
+
+
+def promises() -> tuple[Promise, ...]:
+    """Return a row for every synthesiser."""
+    return tuple(_promise(key, mechanism) for key, mechanism in _mechanisms().items())
+
+
+def _mechanisms() -> dict[str, Mechanism]:
+    replace_one = Adjacency.REPLACE_ONE
+    histogram = PerturbedHistogram(epsilon=_TARGET, bins="ln", adjacency=replace_one)
+    return {
+        "unweighted": Unweighted(),
+        "weighted": Weighted(),
+        "weighted-e": WeightedE(epsilon=_TARGET),
+        "censor-w": CensorW(epsilon=_TARGET),
+        "censor-uw": CensorUw(epsilon=_TARGET),
+        "ph": histogram,
+        "ph-sqrt": PerturbedHistogram(epsilon=_TARGET, bins="sqrt", adjacency=replace_one),
+        "anchored-history": Anchored(epsilon=_TARGET, anchor=_RELEASED),
+        "anchored-ladder": Anchored(epsilon=_TARGET),
+    }
+
+
+def _promise(key: str, mechanism: Mechanism) -> Promise:
+    bounds = []
+    if isinstance(mechanism, Anchored):
+        plan = mechanism.plan(size=paper.N, dimension=_PARAMETERS)
+        bounds = [stage.bound for stage in plan]
+    cost = price(mechanism, draws=1, bounds=bounds)
+    said = LABELS[key].removesuffix(")").partition(" (")[2]
+    return Promise(
+        label=short(key),
+        said=said if key in paper.LABELS else "",
+        kind=str(mechanism.kind),
+        added=_multiple(cost[Adjacency.ADD_REMOVE].epsilon) if cost else "",
+        replaced=_multiple(cost[Adjacency.REPLACE_ONE].epsilon) if cost else "",
+        why=mechanism.reason or _WHY[key],
+        beyond=key in OURS,
+    )
+
+
+def _multiple(epsilon: float) -> str:
+    return _MULTIPLES[round(epsilon / _TARGET, 9)]
