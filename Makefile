@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BENCH_READY := .venv/.bench-ready
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format bench clean
 
 demo: $(READY)
 	$(BIN)/understudy demo
@@ -21,11 +22,21 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Stan needs a C++ compiler. On a machine with nothing else to do: the times are the result.
+bench: $(BENCH_READY)
+	$(BIN)/python benchmarks/against_stan.py
+	$(BIN)/python benchmarks/anchored.py
+	$(BIN)/python benchmarks/scale.py
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "understudy needs Python 3.11 or newer; try make PYTHON=python3.11")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $(READY)
 
+$(BENCH_READY): $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
+	touch $(BENCH_READY)
+
 clean:
-	rm -rf .venv understudy-demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv understudy-demo understudy-study .mypy_cache .pytest_cache .ruff_cache .hypothesis

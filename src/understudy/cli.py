@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
 
-from understudy import __version__, cli_ledger
+from understudy import __version__, cli_ledger, cli_study
 from understudy.errors import BadInput, Refused
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app = typer.Typer(
 
 
 app.add_typer(cli_ledger.app, name="ledger")
+app.add_typer(cli_study.app, name="study")
 
 
 class Exit(IntEnum):
