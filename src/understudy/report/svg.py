@@ -26,7 +26,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 # columns on a screen, down in one column on a phone.
 WIDTH, HEIGHT = 5.2, 3.4
 
-_STYLE: dict[str, Any] = {
+STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "understudy",
     # Layout is measured with the font that matplotlib brings along; the reader's own, which is
@@ -65,7 +65,7 @@ def inline_svg(draw: Callable[[Axes], None], description: str, height: float = H
     from matplotlib.figure import Figure
 
     text = io.StringIO()
-    with matplotlib.style.context(["default", _STYLE]), warnings.catch_warnings():
+    with matplotlib.style.context(["default", STYLE]), warnings.catch_warnings():
         # A script that the measuring font lacks is no trouble: the browser draws the text.
         warnings.filterwarnings("ignore", r"Glyph \d+ .*missing from", UserWarning)
         figure = Figure(figsize=(WIDTH, height), layout="constrained")

@@ -1,7 +1,7 @@
 """The density plots of section 5: the data, the paper's synthesisers, and ours beside them.
 
 Colours are Okabe and Ito's, and every line has a style of its own, so that the picture can be read
-with any kind of colour vision and in print. Text stays text. The same numbers give the same bytes.
+with any kind of colour vision and in print.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.report.curves import reflected_kde
-from understudy.report.svg import FAINT, FONTS, INK
 from understudy.report.wording import tick
+from understudy.study import drawing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,47 +35,16 @@ _LINES: dict[str, tuple[str, Any]] = {
     "ph-sqrt": ("#009E73", (0, (1.2, 1.2))),
     "unweighted": ("#666666", (0, (6, 1.5))),
 }
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "understudy",
-    "font.family": "DejaVu Sans",
-    "font.size": 10.5,
-    "text.parse_math": False,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": FAINT,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.spines.left": False,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "xtick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "lines.linewidth": 1.7,
-    "legend.frameon": False,
-    "legend.fontsize": 9.5,
-}
 _SIZE = (11.0, 4.3)
 _VISIBLE = 0.02
 """The picture ends where every density has fallen below this share of the highest."""
 
 
-def write_densities(application: Application, svg: Path, png: Path) -> None:
-    """Draw the picture into both files."""
-    import matplotlib.style
-
-    with matplotlib.style.context(["default", _STYLE]):
+def write_densities(application: Application, folder: Path) -> None:
+    """Draw the picture into densities.svg and densities.png."""
+    with drawing.style():
         figure = _draw(application)
-        figure.savefig(
-            svg,
-            format="svg",
-            transparent=True,
-            metadata=dict.fromkeys(["Creator", "Date", "Format", "Type"]),
-        )
-        figure.savefig(png, format="png", dpi=150, metadata={"Software": None})
-    # Layout was measured with the font that matplotlib brings along; readers see their own.
-    text = svg.read_text(encoding="utf-8").replace("'DejaVu Sans'", FONTS)
-    svg.write_text(text, encoding="utf-8")
+        drawing.save(figure, folder, "densities", "Densities of the data and the synthetic tables")
 
 
 def _draw(application: Application) -> Figure:
@@ -91,14 +60,14 @@ def _draw(application: Application) -> Figure:
     curves = {
         o.key: density[:end] for o, density in zip(application.outcomes, densities, strict=True)
     }
-    figure = Figure(figsize=_SIZE, layout="constrained")
+    figure = Figure(figsize=_SIZE, dpi=drawing.DPI, layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, title, outcomes in (
         (panels[0], "As in the paper", application.paper),
         (panels[1], "Beyond the paper", application.beyond),
     ):
         _panel(panel, at[:end], data[:end], [(each, curves[each.key]) for each in outcomes])
-        panel.set_title(title)
+        panel.set_title(title, loc="left")
         panel.set_xlim(column.lower, at[end - 1])
         panel.set_xlabel(f"{column.name.capitalize()}, {sample.unit}")
     return figure
@@ -119,6 +88,7 @@ def _panel(
         axes.plot(at, curve, color=colour, linestyle=dashes, label=outcome.label)
     axes.set_ylim(bottom=0)
     axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
     axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: tick(number)))
     axes.legend(loc="upper right", handlelength=3.2)

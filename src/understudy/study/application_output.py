@@ -53,11 +53,7 @@ def write_application(application: Application, folder: Path) -> None:
         file.write_text(_results(application), encoding="utf-8")
     with written_whole(folder / "table-2.csv") as file:
         _write_table(application, file)
-    with (
-        written_whole(folder / "densities.svg") as svg,
-        written_whole(folder / "densities.png") as png,
-    ):
-        write_densities(application, svg, png)
+    write_densities(application, folder)
     with written_whole(folder / "section.html") as file:
         file.write_text(render_section(application), encoding="utf-8")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.files import written_whole
-from understudy.report.svg import FAINT, FONTS, INK
+from understudy.report.svg import FONTS, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,31 +40,12 @@ COLOURS = {
 }
 """The palette of Okabe and Ito, whose colours can be told apart without full colour vision."""
 
-_STYLE: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "understudy",
-    "font.family": "DejaVu Sans",
-    "font.size": 10.5,
-    "text.parse_math": False,
-    "text.color": INK,
-    "axes.labelcolor": INK,
+_STYLE: dict[str, Any] = STYLE | {
+    "axes.grid": False,
     "axes.titlesize": 10.5,
     # A fixed place, which spares the search for one.
     "axes.titley": 1.0,
-    "axes.edgecolor": FAINT,
-    "axes.linewidth": 0.8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e7eb",
-    "grid.linewidth": 0.8,
-    "xtick.color": FAINT,
-    "ytick.color": FAINT,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
     "xtick.labelsize": 9.5,
-    "lines.linewidth": 1.8,
-    "legend.frameon": False,
 }
 
 
