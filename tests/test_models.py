@@ -244,8 +244,8 @@ class TestFormula:
             formula(text, family="beta", schema=SCHEMA)
 
     def test_an_unknown_family_is_refused(self):
-        with pytest.raises(BadInput, match="family 'gamma' is not known"):
-            formula("pay ~ sex", family="gamma", schema=SCHEMA)
+        with pytest.raises(BadInput, match=r"family 'gama' is not known .did you mean 'gamma'"):
+            formula("pay ~ sex", family="gama", schema=SCHEMA)
 
     def test_other_confidential_columns_are_refused(self):
         schema = Schema.from_dict({"columns": COLUMNS | {"bonus": PAY}})

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PRECISION_FLOOR = 0.1
 PRECISION_SHAPE = 1.5
 _SMALLEST_SHAPE = 1e-100
+_LARGEST_PRECISION = 1e12
 
 
 def check_outcome(column: Column) -> Column:
@@ -52,7 +53,8 @@ def beta_loglik(
 ) -> jax.Array:
     """Return the log density of Beta(λ mean, λ (1 − mean)) at u, with its limits at 0 and 1."""
     log_u, log_1mu = data["log_u"], data["log_1mu"]
-    # Shapes that underflow would make the gradient infinite.
+    # Shapes that underflow would make the gradient infinite; one that overflows is not a number.
+    precision = jnp.minimum(precision, _LARGEST_PRECISION)
     a = jnp.maximum(precision * mean, _SMALLEST_SHAPE)
     b = jnp.maximum(precision * one_minus_mean, _SMALLEST_SHAPE)
     inside_u, inside_1mu = jnp.isfinite(log_u), jnp.isfinite(log_1mu)
@@ -61,11 +63,11 @@ def beta_loglik(
         + (b - 1) * jnp.where(inside_1mu, log_1mu, 0.0)
         + (log_gamma(precision) - log_gamma(a) - log_gamma(b))
     )
-    at_edge = jnp.where(inside_u, 0.0, _edge(a)) + jnp.where(inside_1mu, 0.0, _edge(b))
+    at_edge = jnp.where(inside_u, 0.0, edge(a)) + jnp.where(inside_1mu, 0.0, edge(b))
     return finite_part + at_edge
 
 
-def _edge(shape: jax.Array) -> jax.Array:
+def edge(shape: jax.Array) -> jax.Array:
     """Return the limit of (shape − 1) log u as u → 0: ±∞, or 0 for a density that is level."""
     limit = jnp.where(shape < 1, jnp.inf, jnp.where(shape > 1, -jnp.inf, 0.0))
     return jax.lax.stop_gradient(limit)

@@ -9,18 +9,14 @@ comes from a table.
 
 from __future__ import annotations
 
-import ast
 import itertools
-import re
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.errors import BadInput
+from understudy.formulas import refusing, variables
 from understudy.schema import Role
 
 if TYPE_CHECKING:
@@ -31,17 +27,11 @@ if TYPE_CHECKING:
 
 _POINTS = 1001
 """Rows of the public frame; a declared range of up to a thousand whole numbers fits in it."""
-_QUOTED = r"`([^`]+)`"
 _OTHER_POINTS = 1007
 """A second frame with other points shows whether the first one's values were special."""
 _CORNERED = 6
 """Numeric predictors whose bounds are combined in every way; a product is largest in a corner."""
 _INTERCEPT = "Intercept"
-_FUNCTIONS = frozenset(
-    {"C", "I", "bs", "center", "cc", "cr", "cs", "exp", "exp10", "exp2", "log", "log10", "log2"}
-    | {"poly", "scale"}
-    | {f"np.{name}" for name in ("abs", "exp", "expm1", "log", "log10", "log1p", "log2", "sqrt")}
-)
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Design:
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
         frame = _frame(columns, self._schema, self.predictors)
-        with _refusing(self.formula):
+        with refusing(self.formula):
             raw = _materialise(self._spec, frame)
         _check_finite(self.formula, self.names, raw)
         return (raw - self._low) / self._range
@@ -70,17 +60,17 @@ def design(formula: str, schema: Schema) -> Design:
     """Read a formula against a schema, and refuse what the schema does not make public."""
     from formulaic import Formula
 
-    with _refusing(formula):
+    with refusing(formula):
         parsed = Formula(formula)
         left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
     if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
         raise BadInput(f"the formula '{formula}' must have the form 'outcome ~ predictors'.")
-    outcome, named = str(left), _variables(formula, right)
+    outcome, named = str(left), variables(formula, right)
     _check_names(formula, schema, outcome, sorted(named))
     predictors = tuple(column.name for column in schema.public if column.name in named)
     domain = _public_frame(schema, predictors, _POINTS)
     between = _public_frame(schema, predictors, _OTHER_POINTS)
-    with _refusing(formula):
+    with refusing(formula):
         first = right.get_model_matrix(domain, context=None, na_action="ignore")
         names, spec = tuple(map(str, first.columns)), first.model_spec
         raw, elsewhere = _materialise(spec, domain), _materialise(spec, between)
@@ -135,45 +125,6 @@ def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[st
             f"the formula synthesises '{outcome}' alone, but the schema also declares "
             f"{', '.join(others)} confidential: give them the role 'ignore'."
         )
-
-
-def _variables(formula: str, right: Any) -> set[str]:
-    """Return the columns that a formula's right-hand side names.
-
-    A formula may come from a published file, and formulaic evaluates its terms as Python: only
-    arithmetic and a list of known functions are let through.
-    """
-    found: set[str] = set()
-    for factor in {factor for term in right for factor in term.factors}:
-        if factor.eval_method is factor.EvalMethod.LOOKUP:
-            found.add(factor.expr)
-        elif factor.eval_method is factor.EvalMethod.PYTHON:
-            found.update(re.findall(_QUOTED, factor.expr))
-            with _refusing(formula):
-                tree = ast.parse(re.sub(_QUOTED, "0", factor.expr), mode="eval")
-            found |= _names(formula, tree.body)
-    return found
-
-
-def _names(formula: str, node: ast.AST) -> set[str]:
-    """Return the names in an expression that is made of known functions and arithmetic alone."""
-    match node:
-        case ast.Name(id=name):
-            return {name}
-        case ast.Constant():
-            return set()
-        case ast.UnaryOp(operand=operand):
-            return _names(formula, operand)
-        case ast.BinOp(left=left, right=right):
-            return _names(formula, left) | _names(formula, right)
-        case ast.Call(func=function, args=arguments, keywords=keywords):
-            if ast.unparse(function) in _FUNCTIONS:
-                parts = [*arguments, *(keyword.value for keyword in keywords)]
-                return set().union(*(_names(formula, part) for part in parts))
-    raise BadInput(
-        f"the formula '{formula}' has '{ast.unparse(node)}', but only arithmetic and these "
-        f"functions are understood: {', '.join(sorted(_FUNCTIONS))}."
-    )
 
 
 def _check_finite(formula: str, names: tuple[str, ...], values: np.ndarray) -> None:
@@ -234,26 +185,10 @@ def _materialise(spec: Any, frame: pd.DataFrame) -> np.ndarray:
 def _check_rows_stand_alone(formula: str, spec: Any, domain: pd.DataFrame, raw: np.ndarray) -> None:
     """Refuse a term in which one record's row of the design depends on other records."""
     chosen = np.random.default_rng(0).permutation(len(domain))[:7]
-    with _refusing(formula):
+    with refusing(formula):
         alone = _materialise(spec, domain.iloc[chosen].reset_index(drop=True))
     if len(raw) != len(domain) or not np.allclose(alone, raw[chosen], rtol=1e-12, atol=1e-12):
         raise BadInput(
             f"the formula '{formula}' has a term that mixes records (a lag, for example), but a "
             f"record's likelihood must depend on that record alone."
         )
-
-
-@contextmanager
-def _refusing(formula: str) -> Iterator[None]:
-    """Turn formulaic's errors and warnings about a formula into one sentence."""
-    from formulaic.errors import FormulaicError
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            yield
-    except (FormulaicError, Warning, AttributeError, TypeError, ValueError) as error:
-        if isinstance(error, BadInput):
-            raise
-        reason = str(error).splitlines()[0].strip().rstrip(".") if str(error) else "not understood"
-        raise BadInput(f"the formula '{formula}' cannot be used: {reason}.") from None

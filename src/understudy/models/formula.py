@@ -1,92 +1,175 @@
-"""Regression of a bounded outcome on public predictors, by formula.
+"""Regression of one confidential outcome on public predictors, by formula.
 
-    u ~ Beta(λμ, λ(1 − μ)),    logit μ = X β,    β ~ Normal(0, 2.5),    λ ~ Pareto(0.1, 1.5),
+    y ~ Family(η, θ),      η = Xβ + Σ_g σ_g z_g[group],
 
-where u is the outcome scaled to [0, 1] by its declared bounds and X is the design matrix of
-`design.py`, whose columns run from 0 to 1 over the declared domain: a coefficient is the change of
-logit μ from one end of its predictor's declared range to the other, or against the first level.
+where X is the design matrix of `design.py`, whose columns run from 0 to 1 over the declared domain:
+a coefficient is the change of η from one end of its predictor's declared range to the other, or
+against the first level. The groups are the varying intercepts of `varying.py`. `families/` says
+what each family makes of η, and with which priors; any of them can be given instead.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpyro.distributions import constraints
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from understudy._jax import jax, jnp
-from understudy.errors import BadInput
+from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Parameter, Theta
-from understudy.models.beta_density import (
-    PRECISION_FLOOR,
-    beta_loglik,
-    check_outcome,
-    log_precision_prior,
-    logarithms,
-)
-from understudy.models.design import design
+from understudy.models.design import Design, design
+from understudy.models.families import FAMILIES, Extra, Family
+from understudy.models.families.base import COEFFICIENTS
+from understudy.models.priors import Prior, read_priors
+from understudy.models.varying import Group, separate
 
 if TYPE_CHECKING:
     from understudy.schema import Schema
     from understudy.tables import Columns
 
-FAMILIES = ("beta",)
-COEFFICIENT_SD = 2.5
+COEFFICIENT_SD = COEFFICIENTS.arguments[1]
+INTERCEPT = "Intercept"
+"""What the constant is called in a design."""
+_ALL_COEFFICIENTS = "coefficients"
+_STANDARD = Prior("normal", (0.0, 1.0))
 
 
-def formula(text: str, *, family: str, schema: Schema) -> Model:
-    """Return the regression model that a formula such as `salary ~ gender + age` describes."""
+def formula(
+    text: str, *, family: str, schema: Schema, priors: Mapping[str, Any] | None = None
+) -> Model:
+    """Return the regression model that a formula such as `salary ~ gender + age` describes.
+
+    `priors` replace those of the family: `{"Intercept": ("normal", 0, 1.5), "coefficients":
+    ("normal", 0, 1), "sigma": ("half-normal", 0.5)}`, by the names of parameters, where
+    "coefficients" stands for all but the intercept.
+    """
     if family not in FAMILIES:
-        known = ", ".join(FAMILIES)
-        raise BadInput(f"family '{family}' is not known: a formula can have the family {known}.")
-    plan = design(text, schema)
-    outcome = check_outcome(schema.column(plan.outcome))
-    if "lambda" in plan.names:
-        raise BadInput("a predictor cannot be called 'lambda', the name of the precision.")
+        raise BadInput(
+            f"family '{family}' is not known{nearest(family, FAMILIES)}: a formula can have the "
+            f"family {', '.join(FAMILIES)}."
+        )
+    fixed, groups = separate(text, schema)
+    plan = design(fixed, schema)
+    outcome = schema.column(plan.outcome)
+    chosen = FAMILIES[family](outcome)
+    given = read_priors({} if priors is None else priors)
+    predictor = _Predictor(plan, groups, chosen)
+    stated = _stated(predictor, given)
 
     def log_prior(theta: Theta) -> jax.Array:
-        coefficients = _coefficients(theta)
-        standardised = coefficients / COEFFICIENT_SD
-        constant = np.log(COEFFICIENT_SD * np.sqrt(2 * np.pi))
-        normal = -0.5 * jnp.sum(standardised**2) - len(plan.names) * constant
-        return normal + log_precision_prior(theta["lambda"])
+        return sum((s.prior.log_density(theta[s.name]) for s in stated), jnp.zeros(()))
 
     def prepare(columns: Columns) -> Data:
-        logs = logarithms(columns[outcome.name], outcome)
-        return {**logs, "design": jnp.asarray(plan.matrix(columns))}
+        rows = len(columns[outcome.name])
+        return {**chosen.prepare(columns[outcome.name]), **predictor.prepare(columns, rows)}
 
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
-        return beta_loglik(theta["lambda"], *_means(theta, data["design"]), data)
+        return chosen.loglik(predictor.linear(theta, data), theta, data)
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
-        mean, one_minus_mean = _means(theta, _design_rows(public, rows))
-        precision = theta["lambda"]
-        u = jax.random.beta(key, precision * mean, precision * one_minus_mean)
-        return {outcome.name: outcome.lower + outcome.width * np.asarray(u)}
+        linear = predictor.linear(theta, predictor.prepare(public, rows))
+        return {outcome.name: chosen.simulate(key, linear, theta)}
 
-    def _design_rows(public: Columns, rows: int) -> jax.Array:
-        if not plan.predictors:
-            return jnp.ones((rows, len(plan.names)))
-        return jnp.asarray(plan.matrix(public))
-
-    def _coefficients(theta: Theta) -> jax.Array:
-        return jnp.stack([theta[name] for name in plan.names])
-
-    def _means(theta: Theta, matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
-        linear = matrix @ _coefficients(theta)
-        # The logistic of −x, rather than 1 − logistic(x), keeps both above zero.
-        return jax.nn.sigmoid(linear), jax.nn.sigmoid(-linear)
-
+    spec: dict[str, Any] = {"formula": text, "family": family}
+    if given:
+        spec["priors"] = {name: prior.to_list() for name, prior in given.items()}
     return Model(
         title=text,
         schema=schema,
-        parameters=(
-            *(Parameter(name, constraints.real) for name in plan.names),
-            Parameter("lambda", constraints.greater_than(PRECISION_FLOOR)),
-        ),
+        parameters=tuple(Parameter(s.name, s.prior.support, s.shape) for s in stated),
         log_prior=log_prior,
         prepare=prepare,
         record_loglik=record_loglik,
         simulate=simulate,
-        spec={"formula": text, "family": family},
+        spec=spec,
     )
+
+
+@dataclass(frozen=True)
+class _Predictor:
+    """The linear predictor: which columns it reads, and what it makes of θ."""
+
+    plan: Design
+    groups: tuple[Group, ...]
+    family: Family
+
+    def __post_init__(self) -> None:
+        if self.family.intercept is None and INTERCEPT not in self.plan.names:
+            raise BadInput(
+                f"in the formula '{self.plan.formula}' the family's shares of the levels stand in "
+                f"place of an intercept, which cannot be taken out: remove the 0."
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coefficients, without an intercept that the family replaces."""
+        replaced = self.family.intercept is None
+        return tuple(n for n in self.plan.names if not (replaced and n == INTERCEPT))
+
+    def prepare(self, columns: Columns, rows: int) -> Data:
+        """Return the design matrix and the codes of the groups, one row for each record."""
+        matrix = jnp.ones((rows, len(self.plan.names)))
+        if self.plan.predictors:
+            matrix = jnp.asarray(self.plan.matrix(columns))
+        kept = [k for k, name in enumerate(self.plan.names) if name in self.names]
+        codes = {group.column: jnp.asarray(columns[group.column]) for group in self.groups}
+        return {"design": matrix[:, kept], **{f"1|{name}": c for name, c in codes.items()}}
+
+    def linear(self, theta: Theta, data: Data) -> jax.Array:
+        """Return η of each record, shape (n,) or (n, predictors)."""
+        shape = self.family.predictors
+        linear = jnp.zeros((len(data["design"]), *shape))
+        if self.names:
+            linear = data["design"] @ jnp.stack([theta[name] for name in self.names])
+        for group in self.groups:
+            intercepts = theta[group.sigma] * theta[group.offset]
+            linear = linear + intercepts[data[f"1|{group.column}"]]
+        return linear
+
+
+def _stated(predictor: _Predictor, given: dict[str, Prior]) -> tuple[Extra, ...]:
+    """Return every parameter with the prior that holds for it: the given one, or the family's."""
+    family, shape = predictor.family, predictor.family.predictors
+    slopes = given.get(_ALL_COEFFICIENTS, family.coefficients)
+    defaults = [
+        *(
+            Extra(n, (n == INTERCEPT and family.intercept) or slopes, shape)
+            for n in predictor.names
+        ),
+        *(Extra(group.sigma, family.group_sd, shape) for group in predictor.groups),
+        *family.extras,
+    ]
+    offsets = [Extra(g.offset, _STANDARD, (g.levels, *shape)) for g in predictor.groups]
+    names = [each.name for each in (*defaults, *offsets)]
+    for name in names:
+        if names.count(name) > 1 or name == _ALL_COEFFICIENTS:
+            raise BadInput(f"a predictor cannot be called '{name}', the name of a parameter.")
+    _check_given(given, predictor, {extra.name: extra for extra in defaults})
+    replaced = (Extra(e.name, given.get(e.name, e.prior), e.shape, e.above) for e in defaults)
+    return (*replaced, *offsets)
+
+
+def _check_given(
+    given: dict[str, Prior], predictor: _Predictor, defaults: dict[str, Extra]
+) -> None:
+    """Refuse priors of parameters that the model does not have, or of another kind."""
+    known = dict(defaults)
+    if set(predictor.names) - {INTERCEPT}:
+        known[_ALL_COEFFICIENTS] = Extra(_ALL_COEFFICIENTS, predictor.family.coefficients)
+    for name, prior in given.items():
+        if name not in known:
+            raise BadInput(
+                f"the model '{predictor.plan.formula}' has no parameter '{name}'"
+                f"{nearest(name, known)}: priors can be given for {', '.join(known)}."
+            )
+        usual = known[name]
+        if prior.kind is not usual.prior.kind:
+            raise BadInput(
+                f"the prior {prior} does not fit '{name}', which is {usual.prior.kind}: choose one "
+                f"like {usual.prior}."
+            )
+        if prior.start < usual.above:
+            raise BadInput(
+                f"the prior {prior} of '{name}' must not reach below {usual.above:g}: choose one "
+                f"like {usual.prior}."
+            )
