@@ -440,7 +440,7 @@ MODELS = {
     "import": ("raise ValueError('no luck\\ntoday')\ndef pay(salary, n): pass", "ValueError"),
     "exit": ("import sys\nsys.exit()\ndef pay(salary, n): pass", "SystemExit"),
     "syntax": ("def pay(salary, n) pass", "SyntaxError"),
-    "nothing": ("def play(salary, n): pass", "no function called 'pay'"),
+    "nothing": ("def play(salary, n): pass", "no function or model called 'pay'"),
     "raises": (
         "def pay(salary, n): raise ValueError(f'no luck\\nwith {salary}')",
         "raised ValueError: no luck",

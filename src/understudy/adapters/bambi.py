@@ -1,0 +1,164 @@
+"""Any Bambi model of one outcome, as a model.
+
+Bambi learns from the frame it is given: levels, the constants of `scale` and `bs`, the centre of
+each predictor, and the scales of its default priors. Here it is given a *public* frame, laid out
+over the declared domain, and never the table, so that all of these follow from the schema. A model
+that was built on the table is built again on the public frame, from its formula, family and priors.
+What the formula makes of the table's public columns is then put in the place of what it made of
+the public frame's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.adapters.functions import check_closure, digest, title_of, user_code
+from understudy.adapters.pymc import installed
+from understudy.errors import BadInput
+from understudy.schema import Role
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.models.base import Model
+    from understudy.schema import Schema
+    from understudy.tables import Columns
+
+FRAME = "data"
+"""What a function that builds a Bambi model calls its one argument, a data frame."""
+_POINTS = 1009
+
+
+def from_bambi(
+    model: Callable[..., Any] | Any, *, schema: Schema, spec: dict[str, Any] | None = None
+) -> Model:
+    """Turn a `bambi.Model`, or a function of a frame that builds one, into a model."""
+    bambi = installed("bambi")
+    from understudy.adapters.bambi_design import Design
+    from understudy.adapters.pymc_model import Program, as_model
+
+    points = _points(schema)
+    frame = as_frame(points, schema)
+    if isinstance(model, bambi.Model):
+        title, mark = str(model.formula), hashlib.sha256(str(model).encode()).hexdigest()
+        with user_code(title, "built again on a public frame (give a function that builds it)"):
+            built = _again(model, frame)
+    elif callable(model):
+        title, mark = title_of(model), digest(model) or ""
+        built = _called(model, frame, schema)
+    else:
+        raise BadInput("from_bambi takes a bambi.Model, or a function that returns one.")
+    design = Design(title, built, schema, frame, points)
+    design.check()
+    with user_code(title, "read on a public frame"):
+        levels, parts = design.levels(), design.parts()
+        graph = design.graph(parts)
+    outcome = design.outcome.name
+
+    def encode(columns: Columns) -> Columns:
+        rows = as_frame(columns, schema)
+        arrays = {name: np.asarray(part(rows)) for name, part in parts.items()}
+        values = columns[outcome]
+        return {**arrays, outcome: values if levels is None else levels[values]}
+
+    def decode(drawn: Columns) -> Columns:
+        if levels is None:
+            return drawn
+        order = np.argsort(levels)
+        return {outcome: order[np.searchsorted(levels[order], drawn[outcome])]}
+
+    program = Program(title, lambda table: graph, encode, decode)
+    return as_model(program, schema=schema, spec=spec or {"bambi": title, "digest": mark})
+
+
+def _points(schema: Schema) -> Columns:
+    """Return public records all over the declared domain, its two ends included."""
+    points = schema.public_points(_POINTS - 2)
+    ends = {
+        column.name: [column.lower, column.upper]
+        if column.numeric
+        else [0, len(column.levels or ()) - 1]
+        for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+    }
+    return {name: np.concatenate([values, ends[name]]) for name, values in points.items()}
+
+
+def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -> Any:
+    """Return the Bambi model that a function builds from a public frame."""
+    bambi, title = installed("bambi"), title_of(function)
+    check_closure(function, schema)
+    with user_code(title, f"given a public frame of {len(frame)} records"):
+        built = function(frame.copy())
+    if not isinstance(built, bambi.Model):
+        kind = "nothing" if built is None else f"a {type(built).__name__}"
+        raise BadInput(
+            f"the model '{title}' returned {kind}, but it must return the bambi.Model that it "
+            f"built."
+        )
+    used = [name for name in frame if name in built.data]
+    if len(built.data) != len(frame) or not built.data[used].equals(frame[used]):
+        raise BadInput(
+            f"the model '{title}' has a table baked in, or changes the one it is given: build the "
+            f"bambi.Model from the argument, and write transforms into the formula."
+        )
+    return built
+
+
+def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
+    """Return columns as a frame: numbers, whole numbers, and levels in their declared order.
+
+    A binary column of 0 and 1 is a number, as it would be in a frame that was read from a file.
+    """
+    import pandas as pd
+
+    frame = {}
+    for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC):
+        if column.name not in columns:
+            continue
+        values = np.asarray(columns[column.name])
+        if column.levels in (None, ("0", "1")):
+            whole = column.levels is not None or column.whole
+            frame[column.name] = pd.Series(values.astype(np.int64) if whole else values)
+        else:
+            kind = pd.CategoricalDtype(pd.Index(column.levels), ordered=True)
+            frame[column.name] = pd.Series(pd.Categorical.from_codes(values, dtype=kind))
+    return pd.DataFrame(frame)
+
+
+def _again(model: Any, frame: pd.DataFrame) -> Any:
+    """Build a model on another frame, with the priors that a person set and no others."""
+    bambi = installed("bambi")
+    priors: dict[str, Any] = {}
+    parent = model.family.likelihood.parent
+    for name, component in model.components.items():
+        if hasattr(component, "terms"):
+            chosen = {
+                term.term.name: _chosen(term.prior)
+                for term in component.terms.values()
+                if _chosen(getattr(term, "prior", None)) is not None
+            }
+            priors |= chosen if name == parent else {name: chosen}
+        elif _chosen(component.prior) is not None:
+            priors[name] = _chosen(component.prior)
+    return bambi.Model(
+        model.formula,
+        frame,
+        family=deepcopy(model.family),
+        priors=priors,
+        potentials=model.potentials,
+        auto_scale=model.auto_scale,
+        noncentered=model.noncentered,
+        center_predictors=model.center_predictors,
+    )
+
+
+def _chosen(prior: Any) -> Any:
+    """Return a prior that a person set, and None for one that Bambi made up from its frame."""
+    if prior is None or isinstance(prior, int | float):
+        return prior
+    return None if getattr(prior, "auto_scale", False) else prior

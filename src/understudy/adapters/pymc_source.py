@@ -1,0 +1,179 @@
+"""Where a PyMC graph comes from: the user's function, or a model that was built already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pymc
+import pytensor
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.scalar.basic import Cast
+
+from understudy.adapters.checks import check_names
+from understudy.adapters.functions import AS_GIVEN, frozen, title_of, user_code
+from understudy.adapters.pymc_graph import Graph
+from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    from understudy.schema import Schema
+    from understudy.tables import Columns
+
+
+def graph_of_function(
+    function: Callable[..., Any], schema: Schema, arguments: tuple[str, ...], table: Columns
+) -> Graph:
+    """Call a function on a public table and return the graph that it builds.
+
+    Arrays come first: a function that puts them into `pm.Data` has its inputs there. Any other
+    function is called again with PyTensor vectors, which are then the inputs.
+    """
+    title = title_of(function)
+    columns = {name: table[name] for name in arguments if name != "n"}
+    rows = len(next(iter(columns.values())))
+
+    def call(inputs: dict[str, Any], size: Any, doing: str, advice: str) -> Any:
+        with user_code(title, doing, advice):
+            built = function(**inputs, **({"n": size} if "n" in arguments else {}))
+        if not isinstance(built, pymc.Model):
+            raise BadInput(
+                f"the model '{title}' returned {_called(built)}, but a PyMC function must return "
+                f"the pm.Model that it built."
+            )
+        return built
+
+    held, fault = {}, None
+    try:
+        built = call(frozen(columns), rows, f"given a public table of {rows} records", AS_GIVEN)
+        held = _by_name_or_value(built, columns)
+    except BadInput as error:
+        # It may want what only PyTensor's vectors have, a method of theirs for example.
+        fault = error
+    if len(held) == len(columns):
+        return _graph(title, built, held, schema)
+    vectors = {name: pytensor.shared(values, name=name) for name, values in columns.items()}
+    try:
+        symbolic = call(
+            dict(vectors),
+            next(iter(vectors.values())).shape[0],
+            "given its columns as PyTensor vectors",
+            "put all of them into pm.Data, or use PyTensor's functions and .shape[0]",
+        )
+    except BadInput as error:
+        raise fault or error from None
+    return _graph(title, symbolic, vectors, schema)
+
+
+def graph_of_object(title: str, model: Any, schema: Schema, table: Columns) -> Graph:
+    """Return the graph of a model that holds its columns in `pm.Data` containers."""
+    held = _containers(model)
+    wanted = [column.name for column in (*schema.confidential, *schema.public)]
+    inputs = {name: held[name] for name in wanted if name in held}
+    for variable in model.observed_RVs:
+        value = _uncast(model.rvs_to_values[variable])
+        if variable.name in wanted and value in held.values():
+            inputs.setdefault(variable.name, value)
+    for column in schema.confidential:
+        if column.name not in inputs:
+            raise BadInput(
+                f"the model '{title}' has no pm.Data container called '{column.name}': hold each "
+                f"column in one, with the column's name, or give a function that builds the model."
+            )
+    sizes = {variable.get_value(borrow=True).shape[:1] for variable in inputs.values()}
+    for name, variable in held.items():
+        extra = variable not in inputs.values()
+        if extra and variable.get_value(borrow=True).shape[:1] in sizes:
+            raise BadInput(
+                f"the model '{title}' has data baked in: the pm.Data container '{name}' has one "
+                f"entry for each record but is not a column of the schema; declare it, or leave it "
+                f"out."
+            )
+    for name, variable in inputs.items():
+        if variable.ndim != 1:
+            raise BadInput(
+                f"in the model '{title}' the pm.Data container '{name}' has {variable.ndim} "
+                f"dimensions, but a column has one."
+            )
+    return _graph(title, model, inputs, schema)
+
+
+def _graph(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> Graph:
+    """Return the graph of a model whose columns are known, after checks of its variables."""
+    check_names(title, [variable.name for variable in model.free_RVs], schema)
+    observed = observed_by(title, model, inputs, schema)
+    return Graph(
+        title=title,
+        inputs=inputs,
+        lengths=lengths_of(model, [*inputs, *(each.name for each in observed.values())]),
+        free={variable.name: variable for variable in model.free_RVs},
+        transforms={each.name: model.rvs_to_transforms[each] for each in model.free_RVs},
+        observed=observed,
+        values={name: model.rvs_to_values[variable] for name, variable in observed.items()},
+    )
+
+
+def observed_by(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return the variable that observes each column: by its own name, or by what it observes."""
+    if model.potentials:
+        raise BadInput(
+            f"in the model '{title}' the pm.Potential '{model.potentials[0].name}' is neither a "
+            f"prior nor the density of a column: use a distribution."
+        )
+    if not model.observed_RVs:
+        raise BadInput(f"the model '{title}' has no observed variable: pass a column as observed.")
+    names = [column.name for column in schema.confidential]
+    observed = {}
+    for variable in model.observed_RVs:
+        value = _uncast(model.rvs_to_values[variable])
+        held = [name for name in names if inputs.get(name) is value]
+        name = variable.name if variable.name in names else "".join(held)
+        if not name or name in observed:
+            raise BadInput(
+                f"in the model '{title}' the variable '{variable.name}' is observed, but it is "
+                f"not the one variable of a confidential column of the schema: give the variable "
+                f"that observes a column the column's name, and drop any other."
+            )
+        observed[name] = variable
+    for name in names:
+        if name not in observed:
+            raise BadInput(
+                f"the model '{title}' has no observed variable called '{name}': give the variable "
+                f"that observes the confidential column the column's name."
+            )
+    return observed
+
+
+def lengths_of(model: Any, names: list[str]) -> list[Any]:
+    """Return shared variables that hold the number of records as the length of a dimension."""
+    dims = [model.named_vars_to_dims.get(name) for name in names]
+    lengths = {model.dim_lengths[each[0]] for each in dims if each and each[0]}
+    return [each for each in lengths if isinstance(each, SharedVariable)]
+
+
+def _by_name_or_value(model: Any, columns: Columns) -> dict[str, Any]:
+    """Return the containers that hold the columns a function was called with."""
+    held = _containers(model)
+    found = {name: held[name] for name in columns if name in held}
+    for name, values in columns.items():
+        for variable in held.values():
+            if name not in found and np.array_equal(variable.get_value(borrow=True), values):
+                found[name] = variable
+    return found
+
+
+def _containers(model: Any) -> dict[str, Any]:
+    return {each.name: each for each in model.data_vars if isinstance(each, SharedVariable)}
+
+
+def _uncast(variable: Any) -> Any:
+    """Return what a variable is a mere change of type of."""
+    while variable.owner is not None and isinstance(
+        getattr(variable.owner.op, "scalar_op", None), Cast
+    ):
+        (variable,) = variable.owner.inputs
+    return variable
+
+
+def _called(value: Any) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"

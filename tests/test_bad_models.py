@@ -1,0 +1,285 @@
+"""Badly written user models: each gets a sentence that says what to change, and no traceback."""
+
+import sys
+
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+import pandas as pd
+import pytest
+
+from understudy import from_bambi, from_pymc
+from understudy._jax import jax, jnp
+from understudy.adapters.numpyro import from_numpyro
+from understudy.adapters.recognise import from_any
+from understudy.cli import run
+from understudy.errors import BadInput
+from understudy.schema import Schema
+
+SIZE = 500
+SCHEMA = Schema.from_dict(
+    {
+        "table": {"size": SIZE},
+        "columns": {
+            "y": {"role": "confidential", "type": "continuous", "bounds": [-20, 20]},
+            "w": {"role": "public", "type": "continuous", "bounds": [0, 10]},
+        },
+    }
+)
+TABLE = pd.DataFrame({"y": np.zeros(SIZE), "w": np.zeros(SIZE)})
+WEIGHTS = np.zeros(SIZE)
+SHORT = np.arange(57.0)
+CALLS = []
+
+
+def wrong_plate_size(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", SIZE):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def wrong_plate_size_inside(y, w, n):
+    slope = numpyro.sample("slope", dist.Normal(0, 1))
+    with numpyro.plate("records", SIZE):
+        numpyro.sample("y", dist.Normal(slope * w, 1), obs=y)
+
+
+def two_plates_side_by_side(y, w, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.deterministic("shifted", centre + w)
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+    with numpyro.plate("again", n):
+        numpyro.deterministic("more", centre + w)
+
+
+def two_plates_in_each_other(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("rows", n, dim=-2), numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def nan_prior(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    spread = numpyro.sample("spread", dist.Normal(jnp.log(-1.0), 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, jnp.exp(spread)), obs=y)
+
+
+def negative_scale(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, -1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def improper_prior(y, n):
+    centre = numpyro.sample("centre", dist.ImproperUniform(dist.constraints.real, (), ()))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def boundless_uniform(y, n):
+    centre = numpyro.sample("centre", dist.Uniform(-jnp.inf, jnp.inf))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def no_observed_site(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1))
+
+
+def table_baked_in(y, n):
+    centre = numpyro.sample("centre", dist.Normal(TABLE["y"].mean(), 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def array_baked_in(y, n):
+    centre = numpyro.sample("centre", dist.Normal(np.mean(WEIGHTS), 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def short_array_baked_in(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre + SHORT, 1), obs=y)
+
+
+def other_outcome_baked_in(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=jnp.zeros(n))
+
+
+def wrong_return(y, n):
+    return dist.Normal(0, 1).log_prob(y)
+
+
+def side_effect_on_the_prior(y, n):
+    CALLS.append(n)
+    centre = numpyro.sample("centre", dist.Normal(0, len(CALLS)))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def side_effect_on_the_likelihood(y, n):
+    CALLS.append(n)
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, len(CALLS)), obs=y)
+
+
+def side_effect_on_a_column(y, w, n):
+    w -= 5
+    w[0] = 0
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre * w, 1), obs=y)
+
+
+def random_numbers(y, n):
+    centre = numpyro.sample("centre", dist.Normal(np.random.default_rng().normal(), 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def float32(y, w, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre * w.astype(jnp.float32), 1), obs=y)
+
+
+def float32_inside(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    shift = jax.jit(lambda x: jnp.sin(x.astype(jnp.float32)))(centre)
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre + shift, 1), obs=y)
+
+
+def printing(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    jax.debug.print("{}", y)
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def calling_back(y, w, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    shape = jax.ShapeDtypeStruct(w.shape, w.dtype)
+    shift = jax.pure_callback(np.asarray, shape, w, vmap_method="sequential")
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre + shift, 1), obs=y)
+
+
+def nan_likelihood(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, -1), obs=y)
+
+
+def name_of_a_column(y, n):
+    w = numpyro.sample("w", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(w, 1), obs=y)
+
+
+def name_of_the_size(y, n):
+    centre = numpyro.sample("n", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def the_same_name_twice(y, n):
+    one = numpyro.sample("centre", dist.Normal(0, 1))
+    other = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(one + other, 1), obs=y)
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (wrong_plate_size, "plate 'records' .* has 500 entries .* let its size be 'n'"),
+        (wrong_plate_size_inside, r"'records' \(500\), has as many .* write numpyro.plate"),
+        (two_plates_side_by_side, "two plates over the records, 'records' and 'again': put all"),
+        (two_plates_in_each_other, "two plates over the records, 'rows' and 'records': put all"),
+        (nan_prior, "prior of 'spread' is not a finite number .* check the arguments"),
+        (negative_scale, "prior of 'centre' is not a finite number .* check the arguments"),
+        (improper_prior, "prior of 'centre' is improper.*: give it a wide Normal"),
+        (boundless_uniform, "prior of 'centre' is not a finite number .* check the arguments"),
+        (no_observed_site, "no observed site: pass a column as obs"),
+        (table_baked_in, "has a table baked in, 'TABLE', .* use its arguments instead"),
+        (array_baked_in, "has a table baked in, 'WEIGHTS', .* use its arguments instead"),
+        (short_array_baked_in, "raised ValueError: .* use its arguments as they are, and no other"),
+        (other_outcome_baked_in, "'y' observes something other .* pass the argument"),
+        (wrong_return, "samples nothing: a NumPyro function must call numpyro.sample, a PyMC"),
+        (side_effect_on_the_prior, "two answers to the same table.*let it depend on its argum"),
+        (side_effect_on_the_likelihood, "two answers to the same table.*let it depend on its a"),
+        (side_effect_on_a_column, "raised TypeError: .*immutable.* use its arguments as they are"),
+        (random_numbers, "two answers to the same table.*let it depend on its arguments"),
+        (float32, "single precision.*leave out float32"),
+        (float32_inside, "single precision.*leave out float32"),
+        (printing, "calls Python while it runs.*confidential records: leave that out"),
+        (calling_back, "calls Python while it runs.*confidential records: leave that out"),
+        (nan_likelihood, "likelihood that is no number.*: check the arguments"),
+        (name_of_a_column, "parameter 'w' has the name of a column: rename it"),
+        (name_of_the_size, "parameter 'n' has the name of the number of records: rename it"),
+        (the_same_name_twice, "unique names .*: rename one of them"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence):
+    with pytest.raises(BadInput, match=sentence) as fault:
+        from_numpyro(function, schema=SCHEMA)
+    assert "\n" not in str(fault.value)
+    assert str(fault.value).endswith(".")
+
+
+def test_something_that_is_no_model_is_told_what_a_model_is():
+    with pytest.raises(BadInput, match="'DataFrame' is no model: give a NumPyro function"):
+        from_any(TABLE, schema=SCHEMA)
+    with pytest.raises(BadInput, match="'dict' does not say what arguments it takes"):
+        from_any(dict, schema=SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("    return dist.Normal(0, 1)", "samples nothing"),
+        ("    numpyro.sample('age', dist.Normal(0, 1))", "no observed site"),
+        ("    return len(TABLE)", "table baked in, 'TABLE'"),
+    ],
+)
+def test_on_the_command_line_it_is_one_sentence_and_exit_code_2(desk, capsys, body, complaint):
+    (desk / "model.py").write_text(
+        "import numpyro\nimport numpyro.distributions as dist\nimport pandas as pd\n"
+        f"TABLE = pd.DataFrame({{'salary': [1.0]}})\n\ndef pay(salary, n):\n{body}\n"
+    )
+    job = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--epsilon", "1"]
+    assert run([*job, "--model", "model.py:pay"]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert "Traceback" not in error
+    assert not (desk / "out").exists()
+
+
+@pytest.mark.parametrize("package", ["pymc", "pytensor", "bambi"])
+def test_a_file_that_needs_a_missing_extra_is_told_how_to_get_it(
+    desk, capsys, monkeypatch, package
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    (desk / "model.py").write_text(f"import {package}\n")
+    job = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--epsilon", "1"]
+    assert run([*job, "--model", "model.py:pay"]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"needs {package}, which is not installed: pip install 'understudy[pymc]'." in error
+
+
+@pytest.mark.parametrize(("convert", "package"), [(from_pymc, "pymc"), (from_bambi, "bambi")])
+def test_in_python_a_missing_extra_gets_the_same_sentence(monkeypatch, convert, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(BadInput, match=rf"needs {package}, .* pip install 'understudy\[pymc\]'"):
+        convert(wrong_return, schema=SCHEMA)
