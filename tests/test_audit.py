@@ -107,6 +107,44 @@ def test_anchored_at_a_history_never_passes_its_claim():
     assert found.largest_log_ratio > 0.4 * found.claimed
 
 
+PANEL = {"n": 60, "adjacency": "add-remove", "rows_per_unit": 7}
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [CensorUw(epsilon=1.0), Anchored(epsilon=1.0, candidates=512)],
+    ids=["censor-uw", "anchored"],
+)
+def test_a_person_with_seven_rows_stays_below_epsilon_if_the_unit_is_declared_and_not_otherwise(
+    mechanism,
+):
+    declared = audit(mechanism, **PANEL)
+    assert declared.claimed == pytest.approx(1.0)
+    assert not declared.exceeds
+    assert declared.largest_log_ratio > 0.4
+    assert (declared.selection_log_ratio or 0.0) <= 1.0 + 1e-9
+    assert "a person with 7 rows of" in declared.neighbour
+    undeclared = audit(mechanism, **PANEL, unit=False)
+    assert undeclared.exceeds
+    assert undeclared.claimed is None, "a guarantee for rows claims nothing about people"
+    assert undeclared.largest_log_ratio > 6.0
+    assert undeclared.largest_log_ratio <= 7.0 * (1 + 1e-6)
+
+
+def test_replacing_a_person_costs_twice_as_much_as_removing_one():
+    found = audit(CensorUw(epsilon=1.0), **PANEL | {"adjacency": "replace-one"})
+    assert found.claimed == 2.0
+    assert 1.9 < found.largest_log_ratio <= 2.0 * (1 + 1e-6)
+
+
+def test_weights_of_a_function_and_absurd_numbers_of_rows_are_refused():
+    with pytest.raises(BadInput, match="records of one row"):
+        audit(CensorW(epsilon=1.0), **PANEL, alpha_function=by_value)
+    for rows in (0, 367, True, 2.5):
+        with pytest.raises(BadInput, match="rows per unit"):
+            audit(CensorUw(epsilon=1.0), **PANEL | {"rows_per_unit": rows})
+
+
 @pytest.mark.parametrize(
     ("mechanism", "alpha_function"),
     [

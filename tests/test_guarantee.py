@@ -79,6 +79,16 @@ def test_without_protected_membership_the_words_speak_of_values():
     assert "added or removed" not in text
 
 
+def test_with_a_unit_the_words_speak_of_all_its_rows():
+    stated = guarantee(unit="pid")
+    assert stated.to_dict()["unit"] == "pid"
+    assert "ε = 1 when all rows of one 'pid' are added or removed, and ε = 2" in stated.headline
+    assert "one 'pid' can have changed its probability" in stated.headline
+    blanked = guarantee(unit="pid", membership=False).headline
+    assert "when the confidential values in all rows of one 'pid' are blanked" in blanked
+    assert guarantee().to_dict()["unit"] is None
+
+
 def test_a_waived_check_of_convergence_stands_in_front_and_takes_delta_away():
     waived = guarantee(waived=True)
     assert waived.headline.startswith("ONLY IF THE CHAINS CONVERGED")

@@ -217,14 +217,111 @@ def test_no_column_of_the_public_points_follows_from_the_others():
     assert np.abs(correlations).max() < 0.5
 
 
-@pytest.mark.parametrize("place", ["role", "missing"])
-def test_what_is_not_offered_yet_says_so(place):
-    for value in {"role": ["unit", "survey-weight"], "missing": ["model"]}[place]:
-        assert "not offered yet" in refusal(changed("salary", **{place: value}))
+WEIGHT = {"role": "survey-weight", "bounds": [0, 9000], "average": 1500}
+PANEL = {
+    "table": {"size": 8000, "rows_per_unit": 7},
+    "columns": LAYOUT["columns"] | {"id": {"role": "unit"}, "weight": WEIGHT},
+    "rules": [{"if": "employed == 0", "then": "salary == 0"}, {"then": "children <= 12"}],
+}
 
 
-def test_rules_are_not_offered_yet():
-    assert "not offered yet" in refusal(LAYOUT | {"rules": [{"if": "a", "then": "b"}]})
+def test_units_weights_missing_values_and_rules_survive_the_layout():
+    schema = Schema.from_dict(PANEL)
+    assert (schema.unit.name, schema.rows_per_unit) == ("id", 7)
+    assert (schema.survey_weight.name, schema.survey_weight.average) == ("weight", 1500)
+    assert schema.survey_weight.type is Type.CONTINUOUS
+    assert [rule.then for rule in schema.rules] == ["salary == 0", "children <= 12"]
+    again = Schema.from_dict(json.loads(json.dumps(schema.to_dict())))
+    assert again == schema
+    assert again.digest == schema.digest
+    modelled = Schema.from_dict(changed("salary", missing="model"))
+    assert modelled.column("salary").missing == "model"
+    assert Schema.from_dict(modelled.to_dict()) == modelled
+
+
+def test_the_digest_sees_units_weights_missing_values_and_rules():
+    plain = Schema.from_dict(LAYOUT)
+    assert plain.unit is None
+    assert plain.survey_weight is None
+    others = [
+        PANEL,
+        PANEL | {"table": {"size": 8000, "rows_per_unit": 8}},
+        PANEL | {"rules": PANEL["rules"][:1]},
+        PANEL | {"columns": PANEL["columns"] | {"weight": WEIGHT | {"average": 1501}}},
+        LAYOUT | {"table": {"size": 8000, "unit": "row"}},
+        changed("salary", missing="model"),
+    ]
+    digests = {Schema.from_dict(layout).digest for layout in others}
+    assert len(digests | {plain.digest}) == 7
+
+
+def test_the_digest_of_a_schema_without_any_of_them_is_that_of_earlier_releases():
+    """Anchors that were published before must still be recognised."""
+    assert Schema.from_dict(LAYOUT).digest == DIGEST_OF_THE_FIRST_VERSION
+
+
+DIGEST_OF_THE_FIRST_VERSION = "07d1ea8eb6892772e0abf2cf321c163f5e4ad065ca9b51d0b25920cd1ef3450b"
+
+
+def test_what_else_is_written_about_a_unit_has_no_effect():
+    layout = copy.deepcopy(PANEL)
+    layout["columns"]["id"] |= {"type": "integer", "bounds": "FILL IN"}
+    assert Schema.from_dict(layout) == Schema.from_dict(PANEL)
+
+
+def test_public_rows_stand_alone_with_the_average_weight():
+    schema = Schema.from_dict(PANEL)
+    points = schema.public_points(5)
+    assert "id" not in points
+    alone = schema.standing_alone(points)
+    assert list(alone["id"]) == [0, 1, 2, 3, 4]
+    assert list(alone["weight"]) == [1500.0] * 5
+    assert Schema.from_dict(LAYOUT).standing_alone({"salary": points["salary"]}).keys() == {
+        "salary"
+    }
+
+
+def panel(table=None, **columns):
+    return PANEL | {
+        "table": PANEL["table"] if table is None else table,
+        "columns": PANEL["columns"] | columns,
+    }
+
+
+@pytest.mark.parametrize(
+    ("layout", "said"),
+    [
+        (panel({"size": 8000}), "table.rows_per_unit is needed"),
+        (panel({"rows_per_unit": 0}), "from 1 to 366, not 0"),
+        (panel({"rows_per_unit": 367}), "from 1 to 366, not 367"),
+        (panel({"rows_per_unit": True}), "from 1 to 366"),
+        (panel({"rows_per_unit": "7"}), "from 1 to 366"),
+        (panel({"rows_per_unit": 7, "unit": "row"}), "contradicts column 'id'"),
+        (panel({"rows_per_unit": 7, "unit": "id"}), "give that column role = 'unit'"),
+        (panel(id={"role": "ignore"}), "no column has the role 'unit'"),
+        (panel(other={"role": "unit"}), "only one column can have the role 'unit', not id, other"),
+        (panel(other=WEIGHT), "only one column can have the role 'survey-weight'"),
+        (panel(weight={"role": "survey-weight", "average": 1}), "needs bounds"),
+        (panel(weight={"role": "survey-weight", "bounds": [0, 9]}), "size of the population over"),
+        (panel(weight=WEIGHT | {"bounds": [-1, 9000]}), "cannot be negative"),
+        (panel(weight=WEIGHT | {"average": 0}), "average above 0"),
+        (panel(weight=WEIGHT | {"average": 9001}), "within its bounds"),
+        (panel(weight=WEIGHT | {"average": float("nan")}), "within its bounds"),
+        (panel(weight=WEIGHT | {"average": 10**400}), "too large"),
+        (panel(weight=WEIGHT | {"average": "1500"}), "must be a number"),
+        (panel(weight=WEIGHT | {"average": True}), "must be a number"),
+        (panel(weight=WEIGHT | {"type": "count"}), "its type is continuous"),
+        (panel(weight=WEIGHT | {"missing": "model"}), "only missing values of a confidential"),
+        (changed("gender", missing="model"), "only missing values of a confidential"),
+        (changed("salary", missing=3), "must be 'refuse' or 'model'"),
+        (changed("salary", average=3), "belongs to a survey weight"),
+        (LAYOUT | {"columns": {"id": {"role": "unit"}}}, "no column is declared as"),
+        (LAYOUT | {"rules": {"then": "salary == 0"}}, "[[rules]]"),
+        (LAYOUT | {"rules": [{"then": "wages == 0"}]}, "no column 'wages'"),
+    ],
+)
+def test_units_weights_and_rules_that_make_no_sense_are_refused(layout, said):
+    assert said in refusal(layout)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,12 @@ class Circumstances:
     """Rows or stages were chosen by the number of records."""
     poor_mixing_accepted: bool
     seeded: bool
+    unit: str | None = None
+    """The column that says which rows belong together."""
+    row_is_unit: bool = False
+    """The schema says that each row is protected by itself."""
+    survey_weight: str | None = None
+    """The column of survey weights."""
 
 
 def assumptions(asked: Circumstances) -> tuple[str, ...]:
@@ -56,11 +62,14 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
 
 def _circumstances(asked: Circumstances) -> Iterator[str]:
     settings = "Size, bounds, levels and every other setting were"
+    whose = "one record's confidential values"
+    if asked.unit is not None:
+        whose = f"the confidential values in all rows of one '{asked.unit}'"
     if asked.copied_predictors:
         yield (
             "Public columns are copied from the table, so the table's public values and the number "
-            "of its records are known and membership is not protected: add-remove means here that "
-            "one record's confidential values are present or blank, replace-one that they change."
+            f"of its records are known and membership is not protected: add-remove means here that "
+            f"{whose} are present or blank, replace-one that they change."
         )
     elif asked.separate_predictors:
         yield "The predictor rows come from a public source, and not from the confidential table."
@@ -70,11 +79,31 @@ def _circumstances(asked: Circumstances) -> Iterator[str]:
             "not protected: add-remove means here that one record's values are present or blank, "
             "replace-one that they change."
         )
-    yield "Each protected person or unit has at most one record in the table."
+    yield from _units(asked)
+    if asked.survey_weight is not None:
+        yield (
+            f"The survey weights in '{asked.survey_weight}' are held fixed: where they were raked "
+            f"or calibrated on other records, the guarantee is conditional on them."
+        )
     yield f"{settings} chosen without looking at the confidential table."
     if not isinstance(asked.mechanism, PerturbedHistogram):
         yield "The model and its prior were chosen without looking at the confidential table."
     yield "Only the files under public/ are published; diagnostics and the report stay inside."
+
+
+def _units(asked: Circumstances) -> Iterator[str]:
+    if asked.unit is not None:
+        yield (
+            f"A protected person or unit is one value of '{asked.unit}': the guarantee is per "
+            f"'{asked.unit}', with all its rows, and nobody appears under two of them."
+        )
+    elif asked.row_is_unit:
+        yield (
+            "The schema declares that a row is the unit: each row is protected by itself, and a "
+            "person with k rows is protected k times less."
+        )
+    else:
+        yield "Each protected person or unit has at most one record in the table."
 
 
 _RELEASED = (

@@ -19,11 +19,17 @@ LARGEST_INTEGER = 2**53
 
 
 class Role(StrEnum):
-    """What happens to a column: it is synthesised, copied as it is, or left out."""
+    """What happens to a column: it is synthesised, copied as it is, or left out.
+
+    A unit says which rows belong together, a survey weight how many people a row stands for: both
+    are used and neither is released.
+    """
 
     CONFIDENTIAL = "confidential"
     PUBLIC = "public"
     IGNORE = "ignore"
+    UNIT = "unit"
+    SURVEY_WEIGHT = "survey-weight"
 
 
 class Type(StrEnum):
@@ -55,6 +61,9 @@ class Column:
     bounds: tuple[float, float] | None = None
     levels: tuple[str, ...] | None = None
     outside: str = "refuse"
+    missing: str = "refuse"
+    average: float | None = None
+    """The public constant by which survey weights are divided."""
 
     def __post_init__(self) -> None:
         try:
@@ -72,8 +81,21 @@ class Column:
             self.outside in ("refuse", "clamp"),
             f"has outside = {self.outside!r}, which must be 'refuse' or 'clamp'",
         )
+        _demand(
+            self.missing in ("refuse", "model"),
+            f"has missing = {self.missing!r}, which must be 'refuse' or 'model'",
+        )
+        _demand(
+            self.missing == "refuse" or self.role is Role.CONFIDENTIAL,
+            f"has the role '{self.role}', and only missing values of a confidential column can be "
+            "modelled",
+        )
+        if self.role is Role.SURVEY_WEIGHT:
+            self._check_weight()
+        else:
+            _demand(self.average is None, "has an average, which belongs to a survey weight")
         if self.type is None:
-            _demand(self.role is Role.IGNORE, f"needs a type: {listed(Type)}")
+            _demand(self.role in (Role.IGNORE, Role.UNIT), f"needs a type: {listed(Type)}")
         elif self.numeric:
             _demand(self.levels is None, f"is {self.type} and has bounds, so remove its levels")
             _check_bounds(self.bounds, self.type)
@@ -81,6 +103,24 @@ class Column:
             _demand(self.bounds is None, f"is {self.type} and has levels, so remove its bounds")
             _demand(self.outside == "refuse", f"is {self.type}, and only numbers can be clamped")
             _check_levels(self.levels, self.type)
+
+    def _check_weight(self) -> None:
+        """Refuse weights whose average is not declared: it scales the guarantee's scores.
+
+        Were it taken from the table, one record's weight would move the scores of all the others.
+        """
+        _demand(self.type is Type.CONTINUOUS, "is a survey weight, so its type is continuous")
+        _check_bounds(self.bounds, Type.CONTINUOUS)
+        _demand(self.lower >= 0, "is a survey weight, so its lower bound cannot be negative")
+        if self.average is None:
+            raise BadInput(
+                "is a survey weight and needs average = a published number by which weights are "
+                "divided, such as the size of the population over the size of the sample"
+            )
+        _demand(
+            self.average > 0 and self.lower <= self.average <= self.upper,
+            "needs an average above 0 and within its bounds",
+        )
 
     @property
     def numeric(self) -> bool:
@@ -126,6 +166,10 @@ class Column:
         if self.type is None:
             return {"role": str(self.role)}
         declared: dict[str, Any] = {"role": str(self.role), "type": str(self.type)}
+        if self.missing != "refuse":
+            declared["missing"] = self.missing
+        if self.average is not None:
+            declared["average"] = self.average
         if self.levels is not None:
             return declared | {"levels": list(self.levels)}
         number = int if self.whole else float

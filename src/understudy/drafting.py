@@ -29,17 +29,25 @@ _HEAD = """\
 # role     confidential   synthesised
 #          public         copied as it is, with the number of its rows
 #          ignore         left out; needs no other line
+#          unit           says which rows belong to one person (or household, firm, ...), so that
+#                         the guarantee is for all of them together; needs no other line, but
+#                         rows_per_unit under [table]. Never released.
+#          survey-weight  how many people a row stands for; needs bounds, and average = a published
+#                         number by which weights are divided. Never released.
 # type     continuous | count | integer   have bounds = [lower, upper]
 #          categorical | binary           have levels = ["...", "..."]
 #          The types below are guesses; codes that look like numbers may be categorical.
 # outside  "refuse" (the default) stops at a number outside the bounds;
 #          "clamp" moves it to the nearest bound
-# missing  "refuse" (the only choice so far)
+# missing  "refuse" (the default) stops at a missing value;
+#          "model" reproduces how often values of a confidential column are missing
+# rules    [[rules]] with if = "..." and then = "..." hold in every synthetic row
 
 [table]
-# About how many records; needed where the number of records is itself confidential.
+# About how many rows; needed where the number of rows is itself confidential.
 # Remove the line if you do not want to declare it.
 size = "{blank}"
+# unit = "row" says that each row is protected by itself, although ids repeat.
 """
 
 _NUMERIC = """

@@ -115,6 +115,8 @@ class Guarantee:
     """Whether checks of convergence were waived in advance."""
     stages: int = 1
     charged: str | None = None
+    unit: str | None = None
+    """The column whose values are protected with all their rows; None where a row is a record."""
 
     def __post_init__(self) -> None:
         if (self.epsilon is not None) != (self.kind is Kind.STRICT):
@@ -140,6 +142,7 @@ class Guarantee:
             "weights": str(self.weights),
             "sampler": self.sampler,
             "assumptions": list(self.assumptions),
+            "unit": self.unit,
             "membership_protected": self.membership and self.epsilon is not None,
             "convergence_waived": self.waived,
             "seeded": self.seeded,
@@ -153,20 +156,38 @@ class Guarantee:
         warning = f"NOT FOR RELEASE: {SEEDED} " if self.seeded else ""
         return warning + (self._promise() if self.epsilon else _UNSTATED[self.kind].format(self))
 
+    @property
+    def changes(self) -> dict[Adjacency, str]:
+        """What neighbouring tables differ by, in words that follow 'when'."""
+        if self.unit is not None:
+            rows = f"all rows of one '{self.unit}'"
+            what = rows if self.membership else f"the confidential values in {rows}"
+            before = "are added or removed" if self.membership else "are blanked"
+            return {
+                Adjacency.ADD_REMOVE: f"{what} {before}",
+                Adjacency.REPLACE_ONE: f"{what} are replaced",
+            }
+        if self.membership:
+            return {
+                Adjacency.ADD_REMOVE: "one record is added or removed",
+                Adjacency.REPLACE_ONE: "one record is replaced",
+            }
+        return {
+            Adjacency.ADD_REMOVE: "one record's confidential values are blanked",
+            Adjacency.REPLACE_ONE: "one record's confidential values are replaced",
+        }
+
     def _promise(self) -> str:
         stated = self.epsilon or {}
         added, replaced = stated[Adjacency.ADD_REMOVE], stated[Adjacency.REPLACE_ONE]
-        if self.membership:
-            when, part = "one record is added or removed", "by taking part"
-            changed = "one record is replaced"
-        else:
-            when, part = "one record's confidential values are blanked", "by providing them"
-            changed = "they are replaced"
+        when, changed = self.changes.values()
+        part = "by taking part" if self.membership else "by providing them"
+        who = "one record" if self.unit is None else f"one '{self.unit}'"
         condition = _WAIVED if self.waived else ""
         return (
             f"{condition}Strict differential privacy with ε = {added:g} when {when}, and "
             f"ε = {replaced:g} when {changed}. Whatever is concluded from this "
-            f"release, one record can have changed its probability by a factor of at most "
+            f"release, {who} can have changed its probability by a factor of at most "
             f"{_factor(added)} {part}, or {_factor(replaced)} by having other values."
         )
 

@@ -33,6 +33,16 @@ def histogram_column(schema: Schema) -> Column:
             f"ph synthesises exactly one confidential column, a continuous one, but the schema "
             f"declares {found}: give the others the role 'ignore', or use a model."
         )
+    for declared, what in (
+        (schema.unit, "a unit with several rows is in several bins"),
+        (schema.survey_weight, "survey weights are no part of it"),
+        (columns[0] if columns[0].missing == "model" else None, "a missing value is in no bin"),
+    ):
+        if declared is not None:
+            raise BadInput(
+                f"ph counts rows, and {what}, so column {declared.name!r} cannot be declared as it "
+                "is: use a model."
+            )
     return columns[0]
 
 

@@ -81,11 +81,11 @@ def plan_predictors(
         return Predictors(public, rows, copied=copied)
     if public:
         return Predictors(public, count_records(public), copied=copied)
-    if adjacency is Adjacency.REPLACE_ONE:
+    if _keeps_size(adjacency, schema):
         return Predictors({}, count_records(table), true_size=True)
     raise BadInput(
-        "how many rows to synthesise is not known, and the number of records is protected under "
-        "add-remove: declare size under [table] in the schema, or give --rows."
+        f"how many rows to synthesise is not known, and the number of records is protected under "
+        f"{_protecting(adjacency)}: declare size under [table] in the schema, or give --rows."
     )
 
 
@@ -99,12 +99,21 @@ def with_public_size(
     """
     if schema.size is not None:
         return plan, schema.size
-    if plan.copied or adjacency is Adjacency.REPLACE_ONE:
+    if plan.copied or _keeps_size(adjacency, schema):
         return replace(plan, true_size=not plan.copied), count_records(table)
     raise BadInput(
-        "stages and widths of anchored draws depend on the size of the table, which is protected "
-        "under add-remove: declare size under [table] in the schema."
+        f"stages and widths of anchored draws depend on the size of the table, which is protected "
+        f"under {_protecting(adjacency)}: declare size under [table] in the schema."
     )
+
+
+def _keeps_size(adjacency: Adjacency, schema: Schema) -> bool:
+    """Whether neighbouring tables have the same number of rows; units may differ in theirs."""
+    return adjacency is Adjacency.REPLACE_ONE and schema.unit is None
+
+
+def _protecting(adjacency: Adjacency) -> str:
+    return adjacency if adjacency is Adjacency.ADD_REMOVE else f"{adjacency} of whole units"
 
 
 def count_records(columns: Columns) -> int:

@@ -18,6 +18,7 @@ from understudy._jax import jax, jnp
 from understudy.errors import BadInput
 from understudy.fitting import DRAWS, first_row, risk_of
 from understudy.mechanisms import Unweighted
+from understudy.models.declared import as_declared
 from understudy.progress import Progress, silent
 from understudy.randomness import Source
 from understudy.samplers.nuts import nuts
@@ -62,6 +63,7 @@ def reference(
 ) -> Reference:
     """Learn from a reference table, or from the `parameters.json` of an earlier release."""
     source = Source(seed)
+    model = as_declared(model)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
         return _from_release(model, read_anchor(table, model), source)
     frame = read(table) if isinstance(table, str | Path) else table
@@ -90,7 +92,8 @@ def _from_release(model: Model, theta: dict[str, Any], source: Source) -> Refere
     }
     simulated = model.simulate(source.key(), values, public, _SIMULATED)
     draws = model.unconstrain(values)[None]
-    risk = risk_of(model, draws, model.prepare({**public, **simulated}))
+    rows = model.schema.standing_alone({**public, **simulated})
+    risk = risk_of(model, draws, model.prepare(rows))
     return Reference(draws, _extent(risk), theta, "release")
 
 

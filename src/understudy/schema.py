@@ -24,28 +24,67 @@ from numpy.typing import NDArray
 
 from understudy.column import Column, Role, Type, listed
 from understudy.errors import BadInput, nearest
+from understudy.rules import Rule
 
 __all__ = ["BLANK", "Column", "Role", "Schema", "Type", "toml_key", "toml_text"]
 
 BLANK = "FILL IN"
 """What a draft holds in the places that a person has to fill in."""
+LARGEST_UNIT = 366
+"""Rows of a unit, a year of days; every unit takes the memory of the largest that is declared."""
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The declared columns, in order, and the declared size of the table."""
+    """The declared columns, in order, the declared size of the table, and its rules."""
 
     size: int | None
+    """About how many rows the table has."""
     columns: tuple[Column, ...]
+    rows_per_unit: int | None = None
+    """The most rows that a unit may have, where a column says which rows belong together."""
+    row_is_unit: bool = False
+    """Whether a person has said that each row is protected by itself."""
+    rules: tuple[Rule, ...] = ()
 
     def __post_init__(self) -> None:
-        if all(column.role is Role.IGNORE for column in self.columns):
+        if not self.having(Role.CONFIDENTIAL, Role.PUBLIC):
             raise BadInput("no column is declared as confidential or public.")
         if len(set(self.names)) < len(self.columns):
             raise BadInput("two columns are declared under the same name.")
         size = self.size
         if size is not None and (type(size) is not int or size <= 0):
             raise BadInput(f"table.size must be a positive whole number, not {size!r}.")
+        for role in (Role.UNIT, Role.SURVEY_WEIGHT):
+            if len(self.having(role)) > 1:
+                names = ", ".join(column.name for column in self.having(role))
+                raise BadInput(f"only one column can have the role '{role}', not {names}.")
+        self._check_unit()
+
+    def _check_unit(self) -> None:
+        width = self.rows_per_unit
+        if self.unit is None:
+            if width is not None:
+                raise BadInput(
+                    "table.rows_per_unit is declared, but no column has the role 'unit'; give it "
+                    "to the column that says which rows belong together."
+                )
+            return
+        if self.row_is_unit:
+            raise BadInput(
+                f"table.unit = 'row' contradicts column {self.unit.name!r}, which has the role "
+                "'unit': remove one of them."
+            )
+        if width is None:
+            raise BadInput(
+                f"column {self.unit.name!r} has the role 'unit', so table.rows_per_unit is needed: "
+                "the most rows that a unit may have, from public knowledge."
+            )
+        if type(width) is not int or not 1 <= width <= LARGEST_UNIT:
+            raise BadInput(
+                f"table.rows_per_unit must be a whole number from 1 to {LARGEST_UNIT:,}, not "
+                f"{width!r}."
+            )
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Schema:
@@ -75,8 +114,18 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """Return the TOML layout, from which `from_dict` builds an equal schema."""
         columns = {column.name: column.to_dict() for column in self.columns}
-        table = {} if self.size is None else {"table": {"size": self.size}}
-        return table | {"columns": columns}
+        table = {
+            "size": self.size,
+            "rows_per_unit": self.rows_per_unit,
+            "unit": "row" if self.row_is_unit else None,
+        }
+        declared = {key: value for key, value in table.items() if value is not None}
+        rules = [rule.to_dict() for rule in self.rules]
+        return (
+            ({"table": declared} if declared else {})
+            | {"columns": columns}
+            | ({"rules": rules} if rules else {})
+        )
 
     @property
     def digest(self) -> str:
@@ -98,6 +147,16 @@ class Schema:
     def public(self) -> tuple[Column, ...]:
         """The columns that are public and copied as they are."""
         return self.having(Role.PUBLIC)
+
+    @property
+    def unit(self) -> Column | None:
+        """The column that says which rows belong to one person or unit."""
+        return next(iter(self.having(Role.UNIT)), None)
+
+    @property
+    def survey_weight(self) -> Column | None:
+        """The column that says how many members of the population a row stands for."""
+        return next(iter(self.having(Role.SURVEY_WEIGHT)), None)
 
     def having(self, *roles: Role) -> tuple[Column, ...]:
         """Return the columns that have one of the roles."""
@@ -122,6 +181,19 @@ class Schema:
             for turn, column in enumerate(self.having(Role.CONFIDENTIAL, Role.PUBLIC))
         }
 
+    def standing_alone(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return public or simulated rows as units of their own, each of the average weight.
+
+        They come without ids and weights, and a model of a table with either needs them.
+        """
+        rows = len(next(iter(columns.values())))
+        completed = dict(columns)
+        if self.unit is not None:
+            completed[self.unit.name] = np.arange(rows)
+        if self.survey_weight is not None:
+            completed[self.survey_weight.name] = np.full(rows, self.survey_weight.average)
+        return completed
+
 
 def toml_key(name: str) -> str:
     """Return a column's name as a TOML key, quoted where it has to be."""
@@ -137,47 +209,51 @@ def toml_text(text: str) -> str:
 
 _Word = TypeVar("_Word", bound=StrEnum)
 
-_LATER = {
-    "role": ("unit", "survey-weight"),
-    "missing": ("model",),
-}
-_KEYS = ("role", "type", "bounds", "levels", "outside", "missing")
+_WITHOUT_DOMAIN = (Role.IGNORE, Role.UNIT)
+_KEYS = ("role", "type", "bounds", "levels", "outside", "missing", "average")
 
 
 def _schema(mapping: object) -> Schema:
     top = _table(mapping, "the schema", ("table", "columns", "rules"))
-    if "rules" in top:
-        raise BadInput("[[rules]] are not offered yet; remove them.")
     blanks = list(_blanks(top))
     if blanks:
         raise BadInput(
             f"fill in {', '.join(blanks)} from public knowledge, not from looking at the table."
         )
-    table = _table(top.get("table", {}), "[table]", ("size",))
+    table = _table(top.get("table", {}), "[table]", ("size", "rows_per_unit", "unit"))
     columns = _table(top.get("columns", {}), "[columns]")
     if not columns:
         raise BadInput("no columns are declared; add a [columns.NAME] table for each.")
+    if table.get("unit", "row") != "row":
+        raise BadInput(
+            f"table.unit can only be 'row', not {table['unit']!r}; where a column says which rows "
+            "belong together, give that column role = 'unit'."
+        )
+    declared = {name: _column(name, entries) for name, entries in columns.items()}
+    rules = top.get("rules", [])
+    if not isinstance(rules, list | tuple):
+        raise BadInput("rules must be a list; write each under [[rules]].")
     return Schema(
         size=table.get("size"),
-        columns=tuple(_column(name, entries) for name, entries in columns.items()),
+        columns=tuple(declared.values()),
+        rows_per_unit=table.get("rows_per_unit"),
+        row_is_unit="unit" in table,
+        rules=tuple(Rule.parse(entries, declared) for entries in rules),
     )
 
 
 def _column(name: str, entries: object) -> Column:
     where = f"[columns.{toml_key(name)}]"
     keys = _table(entries, where, _KEYS)
-    for key, later in _LATER.items():
-        if keys.get(key) in later:
-            raise BadInput(f"{key} = {keys[key]!r} in {where} is not offered yet.")
     role = _word(Role, keys, "role", where)
     if role is None:
         raise BadInput(f"{where} needs a role: {listed(Role)}.")
-    if role is Role.IGNORE:
-        # A column that is left out has no domain, so what else is written about it has no effect.
+    if role in _WITHOUT_DOMAIN:
+        # What is left out, or only tells rows apart, has no domain, so nothing else has an effect.
         return Column(name, role)
-    if keys.get("missing", "refuse") != "refuse":
-        raise BadInput(f"missing in {where} must be 'refuse', not {keys['missing']!r}.")
     type_ = _word(Type, keys, "type", where)
+    if role is Role.SURVEY_WEIGHT and type_ is None:
+        type_ = Type.CONTINUOUS
     levels = _levels(keys["levels"], where) if "levels" in keys else None
     return Column(
         name=name,
@@ -186,6 +262,8 @@ def _column(name: str, entries: object) -> Column:
         bounds=_bounds(keys["bounds"], where) if "bounds" in keys else None,
         levels=("0", "1") if levels is None and type_ is Type.BINARY else levels,
         outside=keys.get("outside", "refuse"),
+        missing=keys.get("missing", "refuse"),
+        average=_number(keys["average"], where) if "average" in keys else None,
     )
 
 
@@ -202,7 +280,7 @@ def _table(value: object, where: str, known: tuple[str, ...] | None = None) -> M
 
 
 def _blanks(top: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the place of every blank. Ignored columns have none: nothing of them is used."""
+    """Yield the place of every blank. Columns without a domain have none: it is not used."""
 
     def blank(value: object) -> bool:
         if isinstance(value, list | tuple):
@@ -210,7 +288,7 @@ def _blanks(top: Mapping[str, Any]) -> Iterator[str]:
         return isinstance(value, str) and value.strip() == BLANK
 
     def places(entries: object, path: str) -> Iterator[str]:
-        if not isinstance(entries, Mapping) or entries.get("role") == Role.IGNORE:
+        if not isinstance(entries, Mapping) or entries.get("role") in _WITHOUT_DOMAIN:
             return
         yield from (f"{path}.{key}" for key, value in entries.items() if blank(value))
 
@@ -243,6 +321,15 @@ def _bounds(value: object, where: str) -> tuple[float, float]:
     except OverflowError:
         raise BadInput(f"bounds in {where} are too large.") from None
     return lower, upper
+
+
+def _number(value: object, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadInput(f"average in {where} must be a number, not {value!r}.")
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadInput(f"average in {where} is too large.") from None
 
 
 def _levels(value: object, where: str) -> tuple[str, ...]:

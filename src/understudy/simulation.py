@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from understudy import histogram, tables
 from understudy.errors import BadInput
+from understudy.obedience import check_obeyable, draw_obeying
 from understudy.predictors import Predictors
 from understudy.randomness import Source
 from understudy.schema import Role, Schema
@@ -22,24 +24,49 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    published: dict[str, Any], predictors: Predictors, source: Source, *, model: Model | None
+    published: dict[str, Any],
+    predictors: Predictors,
+    source: Source,
+    *,
+    model: Model | None,
+    repaired: Callable[[int], object] = lambda rows: None,
 ) -> pd.DataFrame:
-    """Return a synthetic table from the contents of `parameters.json` and public predictors."""
+    """Return a synthetic table from the contents of `parameters.json` and public predictors.
+
+    `repaired` is told how many rows had to be changed to obey the schema's rules, because the model
+    would not draw any that do.
+    """
     schema = Schema.from_dict(published["schema"])
     generator = source.generator()
     public = predictors.drawn(generator)
+    draw = _drawing(published, source, generator, schema, model)
+    if not schema.rules:
+        return tables.decode({**public, **draw(public, predictors.rows)}, schema)
+    obeying = draw_obeying(draw, public, predictors.rows, schema)
+    repaired(obeying.repaired)
+    return tables.decode({**public, **obeying.columns}, schema)
+
+
+def _drawing(
+    published: dict[str, Any],
+    source: Source,
+    generator: np.random.Generator,
+    schema: Schema,
+    model: Model | None,
+) -> Callable[[Columns, int], Columns]:
+    """Return what draws confidential columns for public ones and a number of rows."""
     if published["model"] == histogram.SPEC:
         column = histogram.histogram_column(schema)
         counts = np.asarray(published["parameters"]["counts"])
-        simulated = {column.name: histogram.draw(counts, column, predictors.rows, generator)}
-    elif model is None:
+        return lambda public, rows: {column.name: histogram.draw(counts, column, rows, generator)}
+    if model is None:
         raise BadInput("these parameters need a model to simulate from.")
-    else:
-        from understudy._jax import jnp
+    from understudy._jax import jnp
+    from understudy.models.declared import as_declared
 
-        theta = {name: jnp.asarray(value) for name, value in published["parameters"].items()}
-        simulated = model.simulate(source.key(), theta, public, predictors.rows)
-    return tables.decode({**public, **simulated}, schema)
+    simulated = as_declared(model).simulate
+    theta = {name: jnp.asarray(value) for name, value in published["parameters"].items()}
+    return lambda public, rows: simulated(source.key(), theta, public, rows)
 
 
 def sample(
@@ -55,6 +82,7 @@ def sample(
     `release` is its `public` directory, or one of several parameter files in it.
     """
     from understudy.loading import rebuild_model
+    from understudy.models.declared import as_declared
 
     path = Path(release)
     file = path if path.is_file() else path / "parameters.json"
@@ -73,7 +101,9 @@ def sample(
     plan = Predictors(columns, rows)
     spec = published["model"]
     built = None if spec == histogram.SPEC else rebuild_model(spec, schema=schema, text=model)
+    built = None if built is None else as_declared(built)
     _check_parameters(published["parameters"], built, file)
+    check_obeyable(schema, columns)
     return simulate(published, plan, Source(seed), model=built)
 
 
@@ -114,6 +144,9 @@ def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
 
 def check_theta(theta: dict[str, Any], model: Model) -> None:
     """Refuse an anchor that is not a value of the model's parameters."""
+    from understudy.models.declared import as_declared
+
+    model = as_declared(model)
     try:
         _check_parameters(theta, model, Path("the anchor"))
         place = np.asarray(model.unconstrain(theta))

@@ -1,7 +1,8 @@
 """Tables on disk and in memory, checked against the schema.
 
 `read` gives what a file holds, `encode` checks it against the declared domain and gives arrays:
-numbers as float64, levels as their int64 positions. `decode` and `write` go the other way for
+numbers as float64, levels as their int64 positions. Where the schema says that missing values are
+modelled, a missing number is NaN and a missing level −1. `decode` and `write` go the other way for
 synthetic tables. What does not fit the schema is refused with the place of the first offence. The
 sentence never holds a value, not even a library's own message, because values are confidential.
 """
@@ -13,7 +14,7 @@ import hashlib
 import itertools
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +183,7 @@ def encode(
     frame: pd.DataFrame,
     schema: Schema,
     *,
-    roles: tuple[Role, ...] = (Role.CONFIDENTIAL, Role.PUBLIC),
+    roles: tuple[Role, ...] = (Role.CONFIDENTIAL, Role.PUBLIC, Role.UNIT, Role.SURVEY_WEIGHT),
     name: str = "the table",
 ) -> Columns:
     """Return the columns of the given roles as arrays, or refuse what the schema does not allow."""
@@ -192,12 +193,16 @@ def encode(
     for column in columns:
         if column.name not in frame.columns:
             raise BadInput(f"{name} has no column {column.name!r}, which the schema declares.")
-    return {
-        column.name: (_encode_numbers if column.numeric else _encode_levels)(
-            frame[column.name], column, name
-        )
-        for column in columns
-    }
+    coded = {column.name: _encoder(column)(frame[column.name], column, name) for column in columns}
+    if schema.unit is not None and schema.unit.name in coded:
+        _check_rows_per_unit(coded[schema.unit.name], schema, name)
+    return coded
+
+
+def _encoder(column: Column) -> Callable[[pd.Series[Any], Column, str], NDArray[Any]]:
+    if column.role is Role.UNIT:
+        return _encode_units
+    return _encode_numbers if column.numeric else _encode_levels
 
 
 def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
@@ -219,11 +224,14 @@ def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
 def _encode_numbers(series: pd.Series[Any], column: Column, name: str) -> NDArray[np.float64]:
     values, missing = numbers(series)
     place = f"column {column.name!r} of {name}"
-    _refuse(missing, place, *_MISSING)
-    _refuse(~np.isfinite(values), place, "is not a finite number", "correct it in the table")
+    if column.missing == "refuse":
+        _refuse(missing, place, *_MISSING)
+    _refuse(
+        ~(np.isfinite(values) | missing), place, "is not a finite number", "correct it in the table"
+    )
     if column.whole:
         _refuse(
-            values != np.rint(values),
+            ~missing & (values != np.rint(values)),
             place,
             "is not a whole number",
             "correct it, or declare the column as continuous",
@@ -243,10 +251,12 @@ def _encode_levels(series: pd.Series[Any], column: Column, name: str) -> NDArray
 
     text = _text(series)
     place = f"column {column.name!r} of {name}"
-    _refuse((text == "").to_numpy(dtype=bool), place, *_MISSING)
+    missing = (text == "").to_numpy(dtype=bool)
+    if column.missing == "refuse":
+        _refuse(missing, place, *_MISSING)
     levels = pd.Index(column.levels or (), dtype="str")
     codes = levels.get_indexer(pd.Index(text)).astype(np.int64)
-    unknown = codes < 0
+    unknown = (codes < 0) & ~missing
     spaced = text[unknown].str.strip().isin(levels).any()
     _refuse(
         unknown,
@@ -258,7 +268,39 @@ def _encode_levels(series: pd.Series[Any], column: Column, name: str) -> NDArray
     return codes
 
 
-_MISSING = ("is missing", "fill in or leave out such records before the synthesis")
+def _encode_units(series: pd.Series[Any], column: Column, name: str) -> NDArray[np.int64]:
+    """Number the units in the order in which they appear.
+
+    Spaces around an id are not part of it: to take two units for one protects them together.
+    """
+    import pandas as pd
+
+    text = _text(series).str.strip()
+    place = f"column {column.name!r} of {name}"
+    _refuse((text == "").to_numpy(dtype=bool), place, "is missing", "give every row its unit")
+    return pd.factorize(text)[0].astype(np.int64)
+
+
+def _check_rows_per_unit(units: NDArray[np.int64], schema: Schema, name: str) -> None:
+    import pandas as pd
+
+    turn = pd.Series(units).groupby(units).cumcount().to_numpy()
+    surplus = np.flatnonzero(turn == schema.rows_per_unit)
+    if surplus.size:
+        assert schema.unit is not None
+        others = f" (and {surplus.size - 1} other units)" if surplus.size > 1 else ""
+        raise BadInput(
+            f"the unit in row {surplus[0] + 1}{others} of column {schema.unit.name!r} of {name} "
+            f"has more than rows_per_unit = {schema.rows_per_unit} rows: declare a larger number "
+            "from public knowledge, or leave out its surplus rows."
+        )
+
+
+_MISSING = (
+    "is missing",
+    "fill in or leave out such records before the synthesis, or declare missing = 'model' if the "
+    "column is confidential",
+)
 
 
 def _refuse(offends: NDArray[np.bool_], place: str, complaint: str, remedy: str) -> None:
@@ -326,6 +368,7 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
     """Return a synthetic table in the order of the schema: the inverse of `encode`.
 
     Simulated numbers are brought into the declared domain, which is public and so costs nothing.
+    Units and survey weights are in no table that is written.
     """
     import pandas as pd
 
@@ -336,24 +379,43 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
             column.name: (_decode_numbers if column.numeric else _decode_levels)(
                 np.asarray(columns[column.name]), column
             )
-            for column in schema.columns
+            for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
             if column.name in columns
         }
     )
 
 
-def _decode_numbers(values: NDArray[Any], column: Column) -> NDArray[Any]:
-    if np.isnan(values).any():
+def within_domain(columns: Columns, schema: Schema) -> Columns:
+    """Return simulated columns as `encode` would code them, numbers within the declared domain."""
+    inside: Columns = {}
+    for name, values in columns.items():
+        column = schema.column(name)
+        inside[name] = np.array(values)
+        if column.numeric:
+            numeric = np.clip(inside[name].astype(np.float64), column.lower, column.upper)
+            inside[name] = np.rint(numeric) if column.whole else numeric
+    return inside
+
+
+def _decode_numbers(values: NDArray[Any], column: Column) -> NDArray[Any] | pd.Series[Any]:
+    import pandas as pd
+
+    modelled = column.missing == "model"
+    if not modelled and np.isnan(values).any():
         raise BadInput(f"the model simulated something that is not a number for {column.name!r}.")
     inside = np.clip(values.astype(np.float64), column.lower, column.upper)
+    if column.whole and modelled:
+        return pd.Series(np.rint(inside)).astype("Int64")
     return np.rint(inside).astype(np.int64) if column.whole else inside
 
 
 def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:
     import pandas as pd
 
-    levels = np.array(column.levels or (), dtype=object)
-    if not np.isin(codes, np.arange(len(levels))).all():
+    # The code −1 of a missing value takes the last of these.
+    levels = np.array([*(column.levels or ()), None], dtype=object)
+    known = np.arange(-1 if column.missing == "model" else 0, len(levels) - 1)
+    if not np.isin(codes, known).all():
         raise BadInput(f"the model simulated something that is not a level of {column.name!r}.")
     return pd.Series(levels[codes.astype(np.int64)], dtype="str")
 

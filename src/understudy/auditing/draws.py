@@ -98,7 +98,9 @@ def ladder_draws(
 ) -> list[Draw]:
     """Return the stages of a ladder as it climbs, with exact draws, on one table."""
     present = {name: column[: table.count] for name, column in table.data.items()}
-    plan = mechanism.plan(size=size, dimension=model.dimension)
+    plan = mechanism.plan(
+        size=size, dimension=model.dimension, rows_per_record=model.rows_per_record
+    )
     rungs = climb(
         model,
         present,

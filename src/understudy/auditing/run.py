@@ -17,8 +17,9 @@ from understudy.errors import BadInput
 from understudy.guarantee import Adjacency, Weights, check_epsilon
 from understudy.mechanisms import Anchored, CensorW, Mechanism, RowMechanism
 from understudy.models.beta import beta
+from understudy.models.declared import as_declared
 from understudy.pricing import price
-from understudy.schema import Schema
+from understudy.schema import LARGEST_UNIT, Schema
 
 if TYPE_CHECKING:
     from understudy.models.base import Model
@@ -35,24 +36,40 @@ def audit(
     seed: int = 0,
     alpha_function: AlphaFunction | None = None,
     epsilon: float | None = None,
+    rows_per_unit: int = 1,
+    unit: bool = True,
 ) -> Audit:
     """Search for the neighbours that the mechanism tells apart best, on the Beta model.
 
     `alpha_function` gives the weights of records from their values, within [0, 1], and takes the
     place of weights learned from the table. `epsilon` is what to compare with; mechanisms without
     a target need it.
+
+    With `rows_per_unit`, each of the `n` is a person with so many rows, and neighbours differ by a
+    person. `unit` says whether the mechanism is told which rows belong together; if it is not, it
+    takes each row for a record, and its guarantee claims nothing about people.
     """
     adjacency = Adjacency.parse(adjacency)
     if isinstance(n, bool) or not isinstance(n, int) or not SMALLEST_N <= n <= LARGEST_N:
         raise BadInput(f"n must be a number from {SMALLEST_N} to {LARGEST_N:,}, not {n!r}.")
+    if type(rows_per_unit) is not int or not 1 <= rows_per_unit <= LARGEST_UNIT:
+        raise BadInput(
+            f"rows per unit must be a number from 1 to {LARGEST_UNIT}, not {rows_per_unit!r}."
+        )
+    if rows_per_unit > 1 and alpha_function is not None:
+        raise BadInput("weights by a function of the record serve records of one row.")
     target = _target(mechanism, epsilon)
-    claimed = _claimed(mechanism, n, adjacency, alpha_function)
-    model = _model()
+    model = _unit_model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
+    size = n * rows_per_unit
+    claimed = _claimed(mechanism, model, size, adjacency, alpha_function)
+    if not unit and rows_per_unit > 1:
+        claimed = None
     found = []
-    for base in bases(n if adjacency is Adjacency.ADD_REMOVE else n - 1, seed):
+    people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
+    for base in bases(people, seed, width=rows_per_unit):
         if isinstance(mechanism, Anchored):
             table = base.table(model, None)
-            draws = ladder_draws(model, mechanism, table, size=n, seed=seed)
+            draws = ladder_draws(model, mechanism, table, size=size, seed=seed)
         elif isinstance(mechanism, RowMechanism):
             draws = [row_draw(model, mechanism, alpha_function, seed)]
         else:
@@ -84,6 +101,17 @@ def _model() -> Model:
     return beta(Schema.from_dict({"columns": {"x": column}}))
 
 
+@cache
+def _unit_model(rows_per_unit: int) -> Model:
+    """Return the Beta model of people with so many rows each."""
+    columns = {
+        "person": {"role": "unit"},
+        "x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]},
+    }
+    table = {"rows_per_unit": rows_per_unit}
+    return as_declared(beta(Schema.from_dict({"table": table, "columns": columns})))
+
+
 def with_record_weights(mechanism: Mechanism) -> Mechanism:
     """Return censor-w with weights that are fixed by a simulated reference, as a strict one has."""
     import pandas as pd
@@ -105,7 +133,11 @@ def _target(mechanism: Mechanism, epsilon: float | None) -> float:
 
 
 def _claimed(
-    mechanism: Mechanism, n: int, adjacency: Adjacency, alpha_function: AlphaFunction | None
+    mechanism: Mechanism,
+    model: Model,
+    size: int,
+    adjacency: Adjacency,
+    alpha_function: AlphaFunction | None,
 ) -> float | None:
     """Return the claim: what is charged, and never more than what was asked for.
 
@@ -119,7 +151,9 @@ def _claimed(
         return asked if isinstance(mechanism, RowMechanism) and mechanism.bound < math.inf else None
     bounds: tuple[float, ...] = ()
     if isinstance(mechanism, Anchored):
-        plan = mechanism.plan(size=n, dimension=_model().dimension)
+        plan = mechanism.plan(
+            size=size, dimension=model.dimension, rows_per_record=model.rows_per_record
+        )
         bounds = tuple(stage.bound for stage in plan)
     charged = price(mechanism, draws=1, bounds=bounds)
     return None if charged is None else min(asked, charged[adjacency].epsilon)

@@ -1,6 +1,8 @@
 """The search for the neighbouring tables that a mechanism tells apart best.
 
 Two neighbours share all records but one: `others` and a slot, which holds a record or stays empty.
+Where people have several rows, the slot holds a person, whose rows are all alike: whatever one row
+can do to a posterior, that many of them do together.
 Posteriors of both are computed on one grid of θ that covers the whole plausible range coarsely and
 the bulk of the posteriors finely, and compared node by node. Because both are normalised over the
 same nodes with the same volumes, a guarantee that holds for densities holds here to the last digit:
@@ -53,11 +55,11 @@ class Table:
     data: Data
 
     def weighted(self, row: Row, alpha: jax.Array) -> Row:
-        """Return the row with those weights for the records present, and 0 for an absent one."""
-        return row._replace(alpha=jnp.pad(alpha, (0, len(self.values) - self.count)))
+        """Return the row with those weights for the records present, and 0 for absent ones."""
+        return row._replace(alpha=jnp.pad(alpha, (0, len(row.alpha) - self.count)))
 
     def blanked(self, row: Row) -> Row:
-        """Return the row with the weight 0 for an absent record."""
+        """Return the row with the weight 0 for absent records."""
         return self.weighted(row, row.alpha[: self.count])
 
 
@@ -71,26 +73,35 @@ class Base:
 
     origin: str
     others: np.ndarray
+    """All rows; those of one person stand together."""
+    width: int = 1
+    """Rows of each person."""
 
     def table(self, model: Model, slot: Slot) -> Table:
-        """Return the table with that record in the slot."""
-        values = np.append(self.others, _FILLER if slot is None else slot)
-        column = model.schema.confidential[0]
-        data = model.prepare({column.name: column.lower + column.width * values})
-        return Table(values, len(values) - (slot is None), data)
+        """Return the table with that record, or a person with such rows, in the slot."""
+        values = np.append(self.others, np.full(self.width, _FILLER if slot is None else slot))
+        column, unit = model.schema.confidential[0], model.schema.unit
+        columns = {column.name: column.lower + column.width * values}
+        records, of_the_slot = len(values), self.width
+        if unit is not None:
+            records, of_the_slot = records // self.width, 1
+            columns[unit.name] = np.repeat(np.arange(records), self.width)
+        absent = of_the_slot if slot is None else 0
+        return Table(values, records - absent, model.prepare(columns))
 
 
-def bases(count: int, seed: int) -> tuple[Base, ...]:
+def bases(count: int, seed: int, *, width: int = 1) -> tuple[Base, ...]:
     """Return the paper's table, a strongly skewed one, and one without extremes."""
     generator = np.random.default_rng(seed)
-    plain = generator.beta(0.5, 3, count)
-    skewed = generator.beta(0.2, 4, count)
-    many = generator.beta(0.5, 3, 8 * count + 64)
-    trimmed = many[(many > 0.01) & (many < 0.7)][:count]
+    rows = count * width
+    plain = generator.beta(0.5, 3, rows)
+    skewed = generator.beta(0.2, 4, rows)
+    many = generator.beta(0.5, 3, 8 * rows + 64)
+    trimmed = many[(many > 0.01) & (many < 0.7)][:rows]
     return (
-        Base("Beta(0.5, 3)", plain),
-        Base("Beta(0.2, 4)", skewed),
-        Base("Beta(0.5, 3) without values below 0.01 or above 0.7", trimmed),
+        Base("Beta(0.5, 3)", plain, width),
+        Base("Beta(0.2, 4)", skewed, width),
+        Base("Beta(0.5, 3) without values below 0.01 or above 0.7", trimmed, width),
     )
 
 
@@ -167,11 +178,15 @@ class Pair:
 
     def __str__(self) -> str:
         """Say what was added or replaced, and to what."""
-        among = f"{len(self.base.others):,} records from {self.base.origin}"
-        after = _words(self.after)
+        width, after = self.base.width, _words(self.after)
+        people = f"{len(self.base.others) // width:,}"
+        one, among = "the record", f"{people} records from {self.base.origin}"
+        if width > 1:
+            one = f"a person with {width} rows of"
+            among = f"{people} others with {width} rows each from {self.base.origin}"
         if self.before is None:
-            return f"the record {after} added to (or removed from) {among}"
-        return f"the record {_words(self.before)} replaced by {after} beside {among}"
+            return f"{one} {after} added to (or removed from) {among}"
+        return f"{one} {_words(self.before)} replaced by {after} beside {among}"
 
 
 def _words(slot: Slot) -> str:

@@ -34,6 +34,18 @@ def host_generator(key: jax.Array) -> np.random.Generator:
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
 
 
+def extended(data: Data, name: str, values: jax.Array | np.ndarray) -> Data:
+    """Return prepared data with one more array, whose name must not be taken."""
+    if name in data:
+        raise ValueError(f"the prepared data already holds an array called '{name}'")
+    return {**data, name: jnp.asarray(values)}
+
+
+def without(data: Data, name: str) -> Data:
+    """Return prepared data without that array: what the model inside a changed one prepared."""
+    return {key: values for key, values in data.items() if key != name}
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A named parameter with its support, from which its transform to the real line follows."""
@@ -84,6 +96,15 @@ class Model:
     """Confidential columns of new records, from a key, θ, public columns and a number of rows."""
     spec: dict[str, Any]
     """What `parameters.json` says about the model, enough to build it again."""
+    handles_missing: bool = False
+    """Whether the model itself makes sense of missing values, which arrive as NaN and as −1.
+    Otherwise `missing.py` does, for a model of one confidential column."""
+    rows_per_record: int = 1
+    """Rows of the table that a record may have: more than one where it is a unit (`units.py`)."""
+    as_declared: bool = False
+    """Whether units, survey weights and missing values are accounted for (`declared.py`)."""
+    one_peak: bool = False
+    """Whether prior and likelihood are log-concave, so that chains may start around the peak."""
 
     @property
     def dimension(self) -> int:
