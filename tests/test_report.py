@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import itertools
 import re
 from collections import Counter
 from dataclasses import replace
@@ -17,11 +18,18 @@ from hypothesis import strategies as st
 
 from understudy.data import survey_schema, survey_table
 from understudy.guarantee import Adjacency, Guarantee, Kind, Weights
-from understudy.report import Page, figures, render_comparison, wording
+from understudy.report import (
+    Page,
+    figures,
+    render_comparison,
+    render_side_by_side,
+    wording,
+)
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
+from understudy.report.heatmap import heat_map
 from understudy.report.sections import LARGEST_RHAT, SMALLEST_ESS, convergence
 from understudy.schema import Schema
-from understudy.utility import compare, max_ecdf
+from understudy.utility import Both, Pair, compare, max_ecdf, measure_pairs, measure_table
 
 BANNER = "Confidential: internal use only, do not publish"
 HOSTILE = "<script>alert('$x_$')</script> --> ]]> \"&amp;"
@@ -185,13 +193,23 @@ def ph() -> str:
 @cache
 def comparison() -> str:
     page = small_page()
-    return render_comparison(
-        "a and b", page.schema, page.confidential, page.synthetic, page.utility
-    )
+    tables = page.confidential, page.synthetic
+    utility = measure_table(*tables, page.schema, regression="pay ~ job")
+    return render_comparison("a and b", page.schema, *tables, utility)
+
+
+@cache
+def side_by_side(name: str = "pay") -> str:
+    page = small_page(name)
+    found = {
+        label: (len(table), measure_table(page.confidential, table, page.schema))
+        for label, table in (("first", page.synthetic), (HOSTILE, page.confidential))
+    }
+    return render_side_by_side("two", len(page.confidential), found)
 
 
 def test_the_page_is_well_formed_and_its_ids_are_unique(rendered):
-    for html in (rendered, small(), ph(), comparison()):
+    for html in (rendered, small(), ph(), comparison(), side_by_side()):
         reader = Reader(html)
         assert html.startswith("<!doctype html>")
         assert reader.ids
@@ -199,7 +217,7 @@ def test_the_page_is_well_formed_and_its_ids_are_unique(rendered):
 
 
 def test_the_page_runs_and_loads_nothing(rendered):
-    for html in (rendered, comparison()):
+    for html in (rendered, comparison(), side_by_side()):
         reader = Reader(html)
         assert not reader.tags.keys() & {"script", "link", "img", "iframe", "object", "embed"}
         assert not [name for _, name, _ in reader.attributes if name.startswith("on")]
@@ -363,6 +381,58 @@ def test_a_comparison_promises_nothing_and_is_marked_confidential():
     assert "Convergence" not in text
     assert "max-ECDF" in text
     assert "Total variation" in text
+
+
+def test_a_comparison_tells_of_pairs_of_propensity_and_of_the_regression_that_was_asked_for():
+    reader = Reader(comparison())
+    for heading in ("Pairs of columns", "Telling the tables apart", "One analysis, in each table"):
+        assert heading in reader.text
+    assert "job[T.y]" in reader.text
+    assert "Missing values" not in reader.text
+    assert "as a heat map" in " ".join(reader.values("aria-label"))
+    page = small_page()
+    tables = page.confidential, page.synthetic
+    plain = render_comparison("a", page.schema, *tables, measure_table(*tables, page.schema))
+    assert "One analysis" not in plain
+
+
+def test_several_syntheses_stand_in_one_table_and_have_a_heat_map_each():
+    reader = Reader(side_by_side(HOSTILE))
+    assert "script" not in reader.tags
+    assert reader.tags["svg"] == 2
+    assert "first" in reader.text
+    assert HOSTILE in "".join(reader.words)
+    assert "pairs: largest total variation" in reader.text
+
+
+def test_a_report_of_several_columns_has_their_heat_map_and_one_of_a_single_column_none():
+    page = small_page()
+    columns = page.schema.confidential
+    pairs = measure_pairs(page.confidential, page.synthetic, columns)
+    assert "Pairs of columns" in small_page(pairs=pairs).render()
+    assert "Pairs of columns" not in small()
+
+
+@pytest.mark.parametrize("count", [2, 5, 12, 30])
+def test_a_heat_map_has_a_square_for_every_pair(count):
+    names = [f"column {k} with a long name" for k in range(count)]
+    pairs = [
+        Pair(
+            columns=(a, b),
+            total_variation=None if k == 1 else 0.01 * k,
+            expected=0.01,
+            cramers_v=Both(confidential=0.1, synthetic=None),
+            correlation=None,
+        )
+        for k, (a, b) in enumerate(itertools.combinations(names, 2))
+    ]
+    drawn = heat_map(pairs, 0.5, "map")
+    Reader(drawn)
+    numbers = re.findall(r">\d\.\d\d\d</text>", drawn)
+    told = sum(pair.total_variation is not None for pair in pairs)
+    # The scale beside the map has numbers, too.
+    assert (len(numbers) >= told) == (count <= 8)
+    assert drawn.count("column") == 2 * (count - 1)
 
 
 GOOD = {"mean": 0.0, "sd": 1.0, "rhat": 1.0, "ess_bulk": 1000.0}

@@ -15,6 +15,7 @@ from understudy.errors import BadInput
 from understudy.schema import Schema
 from understudy.utility import (
     CategoricalUtility,
+    Missing,
     Summary,
     Utility,
     avg_ecdf,
@@ -198,6 +199,50 @@ def test_utilities_can_be_written_as_json(schema):
             "synthetic": {"x": 0.5, "y": 0.5},
         },
     }
+
+
+class TestMissing:
+    """Shares of missing values, and distances of the rest."""
+
+    SCHEMA = Schema.from_dict(
+        {
+            "columns": {
+                "pay": {
+                    "role": "confidential",
+                    "type": "continuous",
+                    "bounds": [0, 9],
+                    "missing": "model",
+                },
+                "job": {
+                    "role": "confidential",
+                    "type": "categorical",
+                    "levels": ["x", "y"],
+                    "missing": "model",
+                },
+            }
+        }
+    )
+    OURS = pd.DataFrame({"pay": [1.0, np.nan, 3, 4], "job": ["x", None, "y", "y"]})
+    THEIRS = pd.DataFrame({"pay": [3.0, 4, 5, 6, np.nan, np.nan], "job": list("xyyyyy")})
+
+    def test_distances_are_those_of_the_values_that_are_there(self):
+        found = compare(self.OURS, self.THEIRS, self.SCHEMA)
+        assert found["pay"].max_ecdf == max_ecdf([1, 3, 4], [3, 4, 5, 6])
+        assert found["pay"].missing == Missing(confidential=0.25, synthetic=pytest.approx(1 / 3))
+        assert found["job"].total_variation == pytest.approx(1 / 6)
+        assert found["job"].confidential == {"x": pytest.approx(1 / 3), "y": pytest.approx(2 / 3)}
+        assert found["job"].missing == Missing(confidential=0.25, synthetic=0.0)
+        assert found["pay"].to_dict()["missing"]["confidential"] == 0.25
+
+    def test_a_column_without_any_value_agrees_with_nothing_but_another_such(self):
+        empty = self.OURS.assign(pay=np.nan, job=pd.Series([None] * 4, dtype="str"))
+        for one, other in ((empty, self.THEIRS), (self.OURS, empty)):
+            found = compare(one, other, self.SCHEMA)
+            assert found["pay"].max_ecdf == found["job"].total_variation == 1.0
+            json.dumps([each.to_dict() for each in found.values()], allow_nan=False)
+        found = compare(empty, empty, self.SCHEMA)
+        assert found["pay"].max_ecdf == found["job"].total_variation == 0.0
+        assert found["pay"].missing == Missing(confidential=1.0, synthetic=1.0)
 
 
 def test_compare_names_the_table_and_the_column_that_it_refuses(schema):

@@ -13,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.guarantee import Guarantee
-from understudy.report import sections
+from understudy.report import sections, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pandas import DataFrame
 
     from understudy.schema import Schema
-    from understudy.utility import CategoricalUtility, Utility
+    from understudy.utility import CategoricalUtility, Pair, TableUtility, Utility
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -43,26 +43,37 @@ class Page:
     alpha: NDArray[np.float64] | None
     largest_score: NDArray[np.float64] | None
     bound: float | None
+    outcome: tuple[str, NDArray[np.float64]] | None = None
+    """What weights and scores are drawn against, where a record is not a row of the table."""
+    rows: int | None = None
+    """Rows of the confidential table, where survey weights have repeated them."""
+    pairs: Sequence[Pair] = ()
 
     def __post_init__(self) -> None:
         for per_record in (self.alpha, self.largest_score):
-            if per_record is not None and per_record.shape != (len(self.confidential),):
+            if per_record is not None and per_record.shape != (self.records,):
                 raise ValueError("the report needs one weight and one score for each record")
+
+    @property
+    def records(self) -> int:
+        """The number of records: of units, where the schema declares them."""
+        return len(self.confidential) if self.outcome is None else len(self.outcome[1])
 
     def render(self) -> str:
         """Return the page as HTML, the same text for the same run."""
-        label, values = sections.outcome(self.schema, self.confidential)
+        label, values = self.outcome or sections.outcome(self.schema, self.confidential)
         return _render(
             title=self.title,
-            sizes=_sizes(self.confidential, self.synthetic),
+            sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
             columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
+            pairs=whole.pairs({"": self.pairs}),
             influence={
                 "stages": sections.stages(self.diagnostics),
                 "coarse": sections.candidates_warning(self.diagnostics),
-                "warning": sections.censoring_warning(self.diagnostics, len(self.confidential)),
+                "warning": sections.censoring_warning(self.diagnostics, self.records),
                 "facts": sections.influence_facts(
-                    self.diagnostics, self.largest_score, len(self.confidential)
+                    self.diagnostics, self.largest_score, self.records
                 ),
                 "weights": sections.weights(self.alpha, values, label),
                 "scores": sections.scores(self.largest_score, values, self.bound, label),
@@ -76,21 +87,46 @@ def render_comparison(
     schema: Schema,
     confidential: DataFrame,
     synthetic: DataFrame,
-    utility: Mapping[str, Utility | CategoricalUtility],
+    utility: TableUtility,
 ) -> str:
     """Return the page of `understudy compare`: the two tables side by side, and no promise."""
     return _render(
         title=title,
-        sizes=_sizes(confidential, synthetic),
-        guarantee=None,
-        columns=sections.columns(schema, confidential, synthetic, utility),
-        influence=None,
-        convergence=None,
+        sizes=_sizes(len(confidential), synthetic),
+        columns=sections.columns(schema, confidential, synthetic, utility.columns),
+        pairs=whole.pairs({"": utility.pairs}),
+        propensity=whole.propensity(utility.propensity),
+        regression=whole.regression({"Synthetic": utility.regression}),
     )
 
 
-def _sizes(confidential: DataFrame, synthetic: DataFrame) -> str:
-    return f"{len(confidential):,} confidential records · {len(synthetic):,} synthetic rows"
+def render_side_by_side(
+    title: str, records: int, syntheses: Mapping[str, tuple[int, TableUtility]]
+) -> str:
+    """Return the page of `understudy compare` with several tables, each with its rows by name."""
+    utilities = {label: utility for label, (_, utility) in syntheses.items()}
+    return _render(
+        title=title,
+        sizes=f"{records:,} confidential records · {len(syntheses)} synthetic tables",
+        overview=whole.overview(
+            {label: (rows, utility.headlines()) for label, (rows, utility) in syntheses.items()}
+        ),
+        pairs=whole.pairs({label: utility.pairs for label, utility in utilities.items()}),
+        regression=whole.regression(
+            {label: utility.regression for label, utility in utilities.items()}
+        ),
+    )
+
+
+_SECTIONS = ["guarantee", "overview", "columns", "pairs", "propensity"]
+_SECTIONS += ["regression", "influence", "convergence"]
+
+
+def _sizes(rows: int, synthetic: DataFrame, records: int | None = None) -> str:
+    ours = f"{rows:,} confidential records"
+    if records not in (None, rows):
+        ours = f"{records:,} confidential records with {rows:,} rows"
+    return f"{ours} · {len(synthetic):,} synthetic rows"
 
 
 def _render(**view: Any) -> str:
@@ -104,4 +140,4 @@ def _render(**view: Any) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("report.html.j2").render(view)
+    return environment.get_template("report.html.j2").render(dict.fromkeys(_SECTIONS) | view)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.guarantee import SEEDED, Adjacency, Guarantee, Kind
+from understudy.guarantee import SEEDED, Guarantee, Kind
 from understudy.report import figures
 from understudy.report.wording import (
     NOTHING,
@@ -19,7 +19,7 @@ from understudy.report.wording import (
     points,
     signed,
 )
-from understudy.utility import CategoricalUtility, Utility
+from understudy.utility import CategoricalUtility, Missing, Utility, complete
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,14 +36,6 @@ _BADGES = {
     Kind.ASYMPTOTIC: "! Asymptotic, no strict guarantee",
     Kind.NONE: "✗ No guarantee",
 }
-_ADJACENCIES = {
-    Adjacency.ADD_REMOVE: "when one record is added or removed",
-    Adjacency.REPLACE_ONE: "when one record is replaced",
-}
-_ADJACENCIES_OF_VALUES = {
-    Adjacency.ADD_REMOVE: "when one record's confidential values are blanked",
-    Adjacency.REPLACE_ONE: "when one record's confidential values are replaced",
-}
 _STATISTICS = {
     "mean": "Mean",
     "median": "Median",
@@ -57,7 +49,6 @@ Picture = dict[str, str]
 def promise(guarantee: Guarantee) -> dict[str, Any]:
     """Return the guarantee as its card shows it."""
     stated = guarantee.epsilon
-    adjacencies = _ADJACENCIES if guarantee.membership else _ADJACENCIES_OF_VALUES
     return {
         "kind": str(guarantee.kind),
         "badge": _BADGES[guarantee.kind],
@@ -65,11 +56,11 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
         "epsilons": [
             {
                 "number": None if stated is None else person(stated[adjacency]),
-                "words": words,
+                "words": f"when {words}",
                 "name": str(adjacency),
                 "asked": guarantee.asked is adjacency,
             }
-            for adjacency, words in adjacencies.items()
+            for adjacency, words in guarantee.changes.items()
         ],
         "conditional": stated is not None,
         "assumptions": guarantee.assumptions,
@@ -94,7 +85,12 @@ def columns(
 ) -> list[dict[str, Any]]:
     """Return the pictures and numbers of every confidential column."""
     return [
-        _column(column, confidential[column.name], synthetic[column.name], utility[column.name])
+        _column(
+            column,
+            confidential[column.name].dropna(),
+            synthetic[column.name].dropna(),
+            utility[column.name],
+        )
         for column in schema.confidential
     ]
 
@@ -105,6 +101,17 @@ def _column(
     synthetic: Series[Any],
     utility: Utility | CategoricalUtility,
 ) -> dict[str, Any]:
+    confidential, synthetic = complete(confidential, column), complete(synthetic, column)
+    missing = _missing_rows(utility.missing)
+    if not (len(confidential) and len(synthetic)):
+        rows = missing
+        return {
+            "name": column.name,
+            "pictures": [],
+            "distances": [],
+            "head": "Statistic",
+            "rows": rows,
+        }
     if isinstance(utility, CategoricalUtility):
         names = tuple(utility.confidential)
         return {
@@ -118,9 +125,9 @@ def _column(
             ],
             "distances": [("Total variation", person(utility.total_variation))],
             "head": "Level",
-            "rows": _level_rows(utility),
+            "rows": _level_rows(utility) + missing,
         }
-    ours, theirs = confidential.to_numpy(), synthetic.to_numpy()
+    ours, theirs = (values.to_numpy(dtype=np.float64) for values in (confidential, synthetic))
     bounds = (column.lower, column.upper)
     return {
         "name": column.name,
@@ -141,8 +148,16 @@ def _column(
             ("avg-ECDF", person(utility.avg_ecdf)),
         ],
         "head": "Statistic",
-        "rows": _statistic_rows(utility),
+        "rows": _statistic_rows(utility) + missing,
     }
+
+
+def _missing_rows(missing: Missing | None) -> list[tuple[str, ...]]:
+    if missing is None:
+        return []
+    ours, theirs = missing.confidential, missing.synthetic
+    cells = (hundredths(ours), hundredths(theirs), points(ours, theirs), change(ours, theirs))
+    return [("Missing", *cells)]
 
 
 def _statistic_rows(utility: Utility) -> list[tuple[str, ...]]:
@@ -171,12 +186,21 @@ def _level_rows(utility: CategoricalUtility) -> list[tuple[str, ...]]:
     return rows
 
 
-def outcome(schema: Schema, confidential: DataFrame) -> tuple[str, NDArray[np.float64]]:
-    """Return what weights and scores are drawn against: the first numeric confidential column."""
+def outcome(
+    schema: Schema, confidential: DataFrame, units: NDArray[np.int64] | None = None
+) -> tuple[str, NDArray[np.float64]]:
+    """Return what weights and scores are drawn against: the first complete numeric column.
+
+    `units` are the numbers of the units that the rows belong to; a unit has the mean of its rows.
+    """
     for column in schema.confidential:
-        if column.numeric:
-            return column.name, confidential[column.name].to_numpy(dtype=np.float64)
-    return "position in the table", np.arange(1.0, len(confidential) + 1)
+        if column.numeric and column.missing == "refuse":
+            values = confidential[column.name].to_numpy(dtype=np.float64)
+            if units is None:
+                return column.name, values
+            return f"mean {column.name}", np.bincount(units, values) / np.bincount(units)
+    records = len(confidential) if units is None else int(units.max()) + 1
+    return "position in the table", np.arange(1.0, records + 1)
 
 
 def influence_facts(

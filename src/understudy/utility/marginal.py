@@ -1,4 +1,4 @@
-"""How close a synthetic table is to the confidential one. Every number here is confidential.
+"""How close single columns of a synthetic table are to those of the confidential one.
 
 For a numeric column with confidential values x₁ … xₙ and synthetic values y₁ … yₘ let
 
@@ -14,11 +14,15 @@ several records counts once for each of them, as the measures are averages over 
 M.-J. Woo, J. P. Reiter, A. Oganian and A. F. Karr (2009), Global measures of data utility for
 microdata masked for disclosure limitation, Journal of Privacy and Confidentiality 1(1), 111-124,
 doi:10.29012/jpc.v1i1.568.
+
+Where the schema lets values be missing, the share of missing values is compared, and everything
+else is measured on the values that are there.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,9 +33,9 @@ from understudy.errors import BadInput
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
-    from understudy.schema import Schema
+    from understudy.schema import Column, Schema
 
 
 def max_ecdf(confidential: ArrayLike, synthetic: ArrayLike) -> float:
@@ -102,6 +106,14 @@ def summarise(values: ArrayLike) -> Summary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Missing:
+    """The share of values that are missing, in both tables."""
+
+    confidential: float
+    synthetic: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Utility:
     """The utility of one numeric column."""
 
@@ -109,10 +121,12 @@ class Utility:
     avg_ecdf: float
     confidential: Summary
     synthetic: Summary
+    missing: Missing | None = None
+    """Where values may be missing."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as they stand in `diagnostics.json`."""
-        return asdict(self)
+        return _plain(asdict(self))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +140,23 @@ class CategoricalUtility:
     total_variation: float
     confidential: dict[str, float]
     synthetic: dict[str, float]
+    missing: Missing | None = None
+    """Where values may be missing."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as they stand in `diagnostics.json`."""
-        return asdict(self)
+        return _plain(asdict(self))
+
+
+def _plain(measures: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what does not apply, and replace what is undefined by null."""
+    return {
+        name: _plain(number)
+        if isinstance(number, dict)
+        else (None if math.isnan(number) else number)
+        for name, number in measures.items()
+        if number is not None
+    }
 
 
 def level_shares(values: Iterable[object], levels: Sequence[str], table: str) -> dict[str, float]:
@@ -176,20 +203,51 @@ def compare(
 ) -> dict[str, Utility | CategoricalUtility]:
     """Return the utility of every confidential column of the schema, by name.
 
-    Public columns are left out: they are copied or given, so nothing is learned from them.
+    Public columns are left out: they are copied or given, so nothing is learned from them. Where
+    the schema lets values be missing, those that are not are compared.
     """
     utilities: dict[str, Utility | CategoricalUtility] = {}
     for column in schema.confidential:
         for table, frame in (("confidential", confidential), ("synthetic", synthetic)):
             if column.name not in frame.columns:
                 raise BadInput(f"the {table} table has no column {column.name!r}.")
-        ours, theirs = confidential[column.name], synthetic[column.name]
         try:
-            utilities[column.name] = (
-                measure(ours.to_numpy(), theirs.to_numpy())
-                if column.levels is None
-                else measure_levels(ours, theirs, column.levels)
+            utilities[column.name] = _compared(
+                confidential[column.name], synthetic[column.name], column
             )
         except BadInput as error:
             raise BadInput(f"column {column.name!r}: {error}") from None
     return utilities
+
+
+def complete(values: Series[Any], column: Column) -> Series[Any]:
+    """Return the values that are there; where none may be missing, all of them."""
+    return values.dropna() if column.missing == "model" else values
+
+
+def _compared(
+    ours: Series[Any], theirs: Series[Any], column: Column
+) -> Utility | CategoricalUtility:
+    pair = complete(ours, column), complete(theirs, column)
+    if len(ours) and len(theirs) and not all(map(len, pair)):
+        # Where one table has no value at all, nothing agrees; where neither has, nothing differs.
+        measured = _nothing_to_measure(column, apart=any(map(len, pair)))
+    elif column.levels is None:
+        measured = measure(*(values.to_numpy(dtype=np.float64) for values in pair))
+    else:
+        measured = measure_levels(*pair, column.levels)
+    if column.missing != "model":
+        return measured
+    shares = (1 - len(kept) / len(all_) for kept, all_ in zip(pair, (ours, theirs), strict=True))
+    return replace(measured, missing=Missing(confidential=next(shares), synthetic=next(shares)))
+
+
+def _nothing_to_measure(column: Column, *, apart: bool) -> Utility | CategoricalUtility:
+    distance = 1.0 if apart else 0.0
+    if column.levels is None:
+        nothing = Summary(mean=math.nan, median=math.nan, q15=math.nan, q90=math.nan)
+        return Utility(
+            max_ecdf=distance, avg_ecdf=distance, confidential=nothing, synthetic=nothing
+        )
+    shares = dict.fromkeys(column.levels, math.nan)
+    return CategoricalUtility(total_variation=distance, confidential=shares, synthetic=shares)

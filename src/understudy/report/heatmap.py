@@ -1,0 +1,86 @@
+"""One picture of how far every pair of columns is apart. It is confidential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from understudy.report.svg import INK, inline_svg, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from understudy.utility import Pair
+
+LIGHT, DARK = "#f4f8fb", "#00507d"
+SMALLEST_SCALE = 0.05
+"""The darkest colour never stands for less: noise should not look like a catastrophe."""
+LARGEST_NUMBERED = 8
+LONGEST_NAME = 14
+
+
+def heat_map(pairs: Sequence[Pair], darkest: float, description: str) -> str:
+    """Draw the total variation of every pair as a triangle of squares, numbered if few.
+
+    `darkest` is the distance of the darkest square, so that several maps can be compared.
+    """
+    names = list(dict.fromkeys(name for pair in pairs for name in pair.columns))
+    across, down = names[:-1], names[1:]
+    distance = np.full((len(down), len(across)), np.nan)
+    for pair in pairs:
+        if pair.total_variation is not None:
+            a, b = pair.columns
+            distance[down.index(b), across.index(a)] = pair.total_variation
+
+    def draw(axes: Axes) -> None:
+        from matplotlib.colors import LinearSegmentedColormap
+
+        # With more shades the scale beside the map would be drawn as an image.
+        shades = LinearSegmentedColormap.from_list("distance", [LIGHT, DARK], N=40)
+        # A mesh, not an image: it stays sharp, and the page holds no pixels.
+        mesh = axes.pcolormesh(
+            np.ma.masked_invalid(distance),
+            cmap=shades,
+            vmin=0,
+            vmax=darkest,
+            edgecolors="white",
+            linewidth=1.5 if len(names) <= LARGEST_NUMBERED else 0.4,
+        )
+        size = min(10.5, 190 / len(names))
+        axes.set_xticks(np.arange(len(across)) + 0.5, map(_short, across), fontsize=size)
+        axes.set_yticks(np.arange(len(down)) + 0.5, map(_short, down), fontsize=size)
+        axes.tick_params(length=0)
+        axes.tick_params(axis="x", rotation=45 if len(names) > 4 else 0)
+        if len(names) > 4:
+            for label in axes.get_xticklabels():
+                label.set(horizontalalignment="right", rotation_mode="anchor")
+        axes.invert_yaxis()
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        if len(names) <= LARGEST_NUMBERED:
+            _number(axes, distance, darkest)
+        axes.figure.colorbar(mesh, ax=axes, label="Total variation", shrink=0.9, pad=0.03)
+
+    return inline_svg(draw, description, height=max(2.4, min(7.0, 1.3 + 0.42 * len(names))))
+
+
+def _number(axes: Axes, distance: np.ndarray, darkest: float) -> None:
+    for (row, column), value in np.ndenumerate(distance):
+        if np.isfinite(value):
+            axes.text(
+                column + 0.5,
+                row + 0.5,
+                f"{value:.3f}",
+                color="white" if value > 0.55 * darkest else INK,
+                horizontalalignment="center",
+                verticalalignment="center",
+                fontsize=9.5 if distance.shape[0] <= 5 else 8,
+            )
+
+
+def _short(name: str) -> str:
+    name = printable(name)
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -1,0 +1,159 @@
+"""How well a synthetic table keeps what two columns have to do with each other.
+
+Both columns are cut into the cells of `bins.py`. Let p and q be the shares of the cells of the
+two-way table among the confidential and the synthetic records in which neither column is missing.
+
+    total variation = ½ Σ |p − q|
+
+is the largest error in the share of any set of cells, so of any statement about the two columns at
+this resolution: 0 where the tables agree, at most 1. Some of it is noise that no synthesis can
+avoid. Two samples of n and m records from one population with shares r differ by about
+
+    expected = ½ Σ √( 2/π · r(1 − r)(1/n + 1/m) ),
+
+the mean of the absolute value of a normal variable in each cell; r is estimated by the pooled
+shares. Where columns are copied from one table to the other there is less noise than that.
+
+The association itself is given for each table by Cramér's V, for columns of any type, from 0
+(independent) to 1 (one determines the other), with the correction without which V grows with the
+number of cells: for a table of R × C cells that are not all empty and φ² = χ²/n,
+
+    V = √( max(0, φ² − (R−1)(C−1)/(n−1)) / min(R′ − 1, C′ − 1) ),    R′ = R − (R−1)²/(n−1),
+
+and C′ alike; and for two numeric columns also by Pearson's correlation of the values themselves.
+
+W. Bergsma (2013), A bias-correction for Cramér's V and Tschuprow's T, Journal of the Korean
+Statistical Society 42(3), 323-328, doi:10.1016/j.jkss.2012.10.002.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.utility.bins import cells, codes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pandas import DataFrame
+
+    from understudy.schema import Column
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Both:
+    """One number for each table; None where the table does not determine it."""
+
+    confidential: float | None
+    synthetic: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Synthetic minus confidential."""
+        if self.confidential is None or self.synthetic is None:
+            return None
+        return self.synthetic - self.confidential
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """The utility of two columns together; None where no record has both."""
+
+    columns: tuple[str, str]
+    total_variation: float | None
+    expected: float | None
+    """What the total variation of two samples from one population would be, about."""
+    cramers_v: Both
+    correlation: Both | None
+    """None where one of the columns is not numeric."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON can hold them."""
+        return asdict(self) | {"columns": list(self.columns)}
+
+
+def measure_pairs(
+    confidential: DataFrame, synthetic: DataFrame, columns: Sequence[Column]
+) -> tuple[Pair, ...]:
+    """Return the utility of every pair of the columns, which both tables must have."""
+    named = (("confidential", confidential), ("synthetic", synthetic))
+    coded = [
+        {column.name: codes(frame[column.name], column, name) for column in columns}
+        for name, frame in named
+    ]
+    frames = (confidential, synthetic)
+    return tuple(_pair(a, b, frames, coded) for a, b in itertools.combinations(columns, 2))
+
+
+def _pair(
+    a: Column,
+    b: Column,
+    frames: tuple[DataFrame, DataFrame],
+    coded: list[dict[str, NDArray[np.int64]]],
+) -> Pair:
+    shape = (cells(a), cells(b))
+    ours, theirs = (_counts(table[a.name], table[b.name], shape) for table in coded)
+    correlation = None
+    if a.numeric and b.numeric:
+        ours_r, theirs_r = (_correlation(frame, a.name, b.name) for frame in frames)
+        correlation = Both(confidential=ours_r, synthetic=theirs_r)
+    some = bool(ours.any() and theirs.any())
+    return Pair(
+        columns=(a.name, b.name),
+        total_variation=total_variation(ours, theirs) if some else None,
+        expected=expected_total_variation(ours, theirs) if some else None,
+        cramers_v=Both(confidential=cramers_v(ours), synthetic=cramers_v(theirs)),
+        correlation=correlation,
+    )
+
+
+def _counts(a: NDArray[np.int64], b: NDArray[np.int64], shape: tuple[int, int]) -> Counts:
+    complete = (a >= 0) & (b >= 0)
+    flat = a[complete] * shape[1] + b[complete]
+    return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def total_variation(confidential: Counts, synthetic: Counts) -> float:
+    """Return half the sum of the absolute differences of the shares of two tables of counts."""
+    n, m = int(confidential.sum()), int(synthetic.sum())
+    # Exact integers up to the one division, so that equal shares are at distance 0.
+    return float(np.abs(confidential * m - synthetic * n).sum() / (2 * n * m))
+
+
+def expected_total_variation(confidential: Counts, synthetic: Counts) -> float:
+    """Return about what the total variation of two samples from one population would be."""
+    n, m = int(confidential.sum()), int(synthetic.sum())
+    pooled = (confidential + synthetic) / (n + m)
+    spread = np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    return float(math.sqrt(2 / math.pi) * spread.sum() / 2)
+
+
+def cramers_v(counts: Counts) -> float | None:
+    """Return the corrected Cramér's V of a two-way table; None where a column has one value."""
+    counts = counts[counts.any(axis=1)][:, counts.any(axis=0)]
+    n, (rows, columns) = int(counts.sum()), counts.shape
+    if min(rows, columns) < 2:
+        return None
+    independent = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / n
+    phi = float(((counts - independent) ** 2 / independent).sum()) / n
+    corrected = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
+    sizes = [size - (size - 1) ** 2 / (n - 1) for size in (rows, columns)]
+    # With hardly more records than cells, the correction leaves nothing to divide by.
+    return math.sqrt(min(1.0, corrected / (min(sizes) - 1))) if min(sizes) > 1 else None
+
+
+def _correlation(frame: DataFrame, a: str, b: str) -> float | None:
+    x, y = (frame[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in (a, b))
+    complete = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[complete], y[complete]
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))

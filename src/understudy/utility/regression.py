@@ -1,0 +1,258 @@
+"""Would an analyst find the same? One regression, fitted to both tables.
+
+The regression is stated as a formula. Its outcome is a number (least squares) or a column with two
+levels (logistic regression for the second of them). For each coefficient with estimate b and 95 %
+confidence interval [L, U] in the confidential (c) and the synthetic table (s),
+
+    overlap = max(0, ½ [ I/(Uc − Lc) + I/(Us − Ls) ]),    I = min(Uc, Us) − max(Lc, Ls),
+
+the mean share of the two intervals that they have in common: 1 where they agree, 0 where they are
+disjoint; and
+
+    relative difference = (bs − bc) / |bc|.
+
+Intervals are b ± t·SE with the quantile of Student's t for least squares and of the normal for the
+logistic model, as if the synthetic rows were records. They are not, so the overlap tells how alike
+an analysis turns out, and not whether its intervals cover anything.
+
+Only records that have every value of the formula, and a finite one (no logarithm of 0), are used.
+Levels come from the schema, so a coefficient means the same in both tables; what a table cannot
+tell (a level that it does not hold) is left blank.
+
+A. F. Karr, C. N. Kohnen, A. Oganian, J. P. Reiter and A. P. Sanil (2006), A framework for
+evaluating the utility of data altered to protect confidentiality, The American Statistician 60(3),
+224-232, doi:10.1198/000313006X124640.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.errors import BadInput, nearest
+from understudy.formulas import STATEFUL, STATELESS, refusing, variables
+from understudy.schema import Role, Schema
+from understudy.tables import decode
+from understudy.utility.fits import Fit, Floats, least_squares, logistic
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CONFIDENCE = 0.95
+_POINTS = 1001
+"""Rows of the public frame from which formulaic learns levels and the names of coefficients."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A coefficient and its 95 % confidence interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient:
+    """One coefficient in both tables; None where a table cannot tell it."""
+
+    name: str
+    confidential: Estimate | None
+    synthetic: Estimate | None
+    overlap: float | None
+    relative_difference: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regression:
+    """A stated regression in both tables."""
+
+    formula: str
+    kind: str
+    """`linear` or `logistic`."""
+    confidential_used: float
+    """Share of the confidential records that have every value of the formula."""
+    synthetic_used: float
+    coefficients: tuple[Coefficient, ...]
+
+    @property
+    def mean_overlap(self) -> float | None:
+        """The mean overlap of the coefficients that both tables can tell."""
+        overlaps = [c.overlap for c in self.coefficients if c.overlap is not None]
+        return float(np.mean(overlaps)) if overlaps else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON can hold them."""
+        return asdict(self) | {"coefficients": [asdict(each) for each in self.coefficients]}
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """A formula, read against a schema."""
+
+    formula: str
+    names: tuple[str, ...]
+    columns: tuple[str, ...]
+    schema: Schema
+    success: tuple[str, str] | None
+    """Outcome column and its second level, for a logistic regression."""
+    left: Any
+    right: Any
+
+
+def measure_regression(
+    confidential: pd.DataFrame, synthetic: pd.DataFrame, schema: Schema, formula: str
+) -> Regression:
+    """Fit a stated regression, such as `log(pay) ~ gender + age`, to both tables."""
+    plan = _read(formula, schema)
+    ours, ours_used = _fit(plan, confidential, "confidential")
+    theirs, theirs_used = _fit(plan, synthetic, "synthetic")
+    return Regression(
+        formula=formula,
+        kind="linear" if plan.success is None else "logistic",
+        confidential_used=ours_used,
+        synthetic_used=theirs_used,
+        coefficients=tuple(
+            _coefficient(name, *pair) for name, *pair in zip(plan.names, ours, theirs, strict=True)
+        ),
+    )
+
+
+def overlap(a: Estimate, b: Estimate) -> float:
+    """Return the mean share of two intervals that they have in common."""
+    common = min(a.upper, b.upper) - max(a.lower, b.lower)
+    if common < 0:
+        return 0.0
+    # An interval without width, of an outcome without noise, lies in the other or does not.
+    shares = [common / width if (width := e.upper - e.lower) > 0 else 1.0 for e in (a, b)]
+    return sum(shares) / 2
+
+
+def _coefficient(name: str, ours: Estimate | None, theirs: Estimate | None) -> Coefficient:
+    shared = difference = None
+    if ours is not None and theirs is not None:
+        shared = overlap(ours, theirs)
+        if ours.value != 0:
+            difference = (theirs.value - ours.value) / abs(ours.value)
+    return Coefficient(
+        name=name,
+        confidential=ours,
+        synthetic=theirs,
+        overlap=shared,
+        relative_difference=difference,
+    )
+
+
+def _read(formula: str, schema: Schema) -> _Plan:
+    from formulaic import Formula
+
+    with refusing(formula):
+        parsed = Formula(formula)
+        left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
+    if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
+        raise BadInput(f"the regression '{formula}' must have the form 'outcome ~ predictors'.")
+    named = _known(formula, left) | _known(formula, right)
+    usable = [column.name for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)]
+    for name in sorted(named - set(usable)):
+        raise BadInput(
+            f"the regression '{formula}' names '{name}', which is not a confidential or public "
+            f"column of both tables{nearest(name, usable)}."
+        )
+    columns = tuple(name for name in usable if name in named)
+    outcome = str(left)
+    success = None
+    levels = schema.column(outcome).levels if outcome in columns else None
+    if levels is not None:
+        if len(levels) != 2:
+            raise BadInput(
+                f"the outcome '{outcome}' of the regression has {len(levels)} levels; it must be "
+                f"a number or have two."
+            )
+        success = (outcome, levels[1])
+    domain = _frame(decode(schema.public_points(_POINTS), schema), schema, columns)
+    with refusing(formula), np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        first = right.get_model_matrix(domain, context=None, na_action="ignore")
+        response = left.get_model_matrix(domain, context=None, na_action="ignore")
+    if success is None and response.shape[1] != 1:
+        raise BadInput(f"the regression '{formula}' must have one outcome, which is a number.")
+    if not first.shape[1]:
+        raise BadInput(f"the regression '{formula}' has nothing on its right-hand side.")
+    names = tuple(map(str, first.columns))
+    return _Plan(formula, names, columns, schema, success, response.model_spec, first.model_spec)
+
+
+def _known(formula: str, side: Any) -> set[str]:
+    try:
+        return variables(formula, side, STATELESS)
+    except BadInput:
+        # Known as a function, but not as one whose coefficients can be compared.
+        variables(formula, side, STATELESS | STATEFUL)
+        raise BadInput(
+            f"the regression '{formula}' has a function that learns from the table that it is "
+            f"applied to ({', '.join(sorted(STATEFUL))}), so its coefficients would mean "
+            f"something else in each table."
+        ) from None
+
+
+def _frame(table: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> pd.DataFrame:
+    """Return the complete records as formulaic takes them: numbers, and declared levels."""
+    import pandas as pd
+
+    complete = table[list(columns)].dropna().reset_index(drop=True)
+    frame = pd.DataFrame(index=complete.index)
+    for name in columns:
+        levels = schema.column(name).levels
+        frame[name] = (
+            complete[name].to_numpy(dtype=np.float64)
+            if levels is None
+            else pd.Categorical(complete[name], list(levels))
+        )
+    return frame
+
+
+def _fit(plan: _Plan, table: pd.DataFrame, which: str) -> tuple[list[Estimate | None], float]:
+    """Return the estimates, and the share of the records that they rest on."""
+    frame = _frame(table, plan.schema, plan.columns)
+    design = _matrix(plan, plan.right, frame)
+    if plan.success is None:
+        outcome = _matrix(plan, plan.left, frame)[:, 0]
+    else:
+        name, level = plan.success
+        outcome = np.asarray(frame[name] == level, dtype=np.float64)
+    finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
+    if not finite.any():
+        raise BadInput(
+            f"no record of the {which} table has every value of the regression '{plan.formula}'."
+        )
+    fit = (least_squares if plan.success is None else logistic)(design[finite], outcome[finite])
+    freedom = int(finite.sum()) - fit.rank if plan.success is None else np.inf
+    return _estimates(fit, freedom), float(finite.sum() / len(table))
+
+
+def _matrix(plan: _Plan, spec: Any, frame: pd.DataFrame) -> Floats:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            matrix = spec.get_model_matrix(frame, context=None, na_action="ignore")
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            # The library's own words could hold a value of the table.
+            raise BadInput(f"the regression '{plan.formula}' cannot be evaluated.") from None
+    return np.asarray(matrix, dtype=np.float64)
+
+
+def _estimates(fit: Fit, freedom: float) -> list[Estimate | None]:
+    from scipy.stats import t
+
+    if freedom <= 0:
+        return [None] * len(fit.coefficients)
+    reach = float(t.ppf((1 + CONFIDENCE) / 2, freedom)) * fit.errors
+    return [
+        Estimate(value=float(value), lower=float(value - by), upper=float(value + by))
+        if estimable
+        else None
+        for value, by, estimable in zip(fit.coefficients, reach, fit.estimable, strict=True)
+    ]
