@@ -5,7 +5,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.bench-ready
 
-.PHONY: demo test lint format bench clean
+.PHONY: demo test lint format bench peers clean
 
 demo: $(READY)
 	$(BIN)/understudy demo
@@ -27,6 +27,12 @@ bench: $(BENCH_READY)
 	$(BIN)/python benchmarks/against_stan.py
 	$(BIN)/python benchmarks/anchored.py
 	$(BIN)/python benchmarks/scale.py
+
+# Other synthesisers on the same tables: see docs/peers.md. `make peers RUNS=1` is a trial.
+RUNS ?= 3
+peers: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers]'
+	cd benchmarks && ../$(BIN)/python -m peers --runs $(RUNS)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "understudy needs Python 3.11 or newer; try make PYTHON=python3.11")'

@@ -1,0 +1,112 @@
+"""All tools on all tables at all ε, printed as one Markdown table.
+
+A row is the mean over the runs that ended with a table. A run that failed is counted in its row
+with the class of its error; what the tool said goes to the error output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from peers.cells import Cell, run_cell
+from peers.sources import DIRECTORY, SOURCES
+from peers.tools import BASELINES, TOOLS
+
+EPSILONS = (5.0, 1.0, 0.5, 0.1)
+PACKAGES = ("understudy", "opendp", "mbi", "DataSynthesizer", "numpy", "jax", "polars")
+HEAD = (
+    "| data | ε | tool | max-ECDF | pairs | coefficients off by | seconds | failed |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
+
+
+def row(cell: Cell) -> str:
+    """Return a cell's row of the table."""
+    sound = cell.sound
+    epsilon = "∞" if cell.epsilon == float("inf") else f"{cell.epsilon:g}"
+    if not sound:
+        numbers = ["–"] * 4
+    else:
+        numbers = [
+            _named([run["max_ecdf"] for run in sound], "{:.3f}"),
+            _mean([run["pairs"] for run in sound], "{:.3f}"),
+            _named([_sizes(run["coefficients"]) for run in sound], "{:.0%}"),
+            _mean([run["seconds"] for run in sound], "{:.0f}"),
+        ]
+    failed = ", ".join(
+        f"{times} of {len(cell.runs)}: {name}" for name, times in Counter(cell.errors).items()
+    )
+    return f"| {' | '.join([cell.source, epsilon, cell.tool, *numbers, failed])} |"
+
+
+def _sizes(differences: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Return how far each coefficient is off, by the name of its column."""
+    return {
+        re.sub(r"\[.*\]", "", name): None if off is None else abs(off)
+        for name, off in differences.items()
+    }
+
+
+def _named(runs: list[dict[str, float | None]], form: str) -> str:
+    return ", ".join(f"{name} {_mean([run[name] for run in runs], form)}" for name in runs[0])
+
+
+def _mean(values: Iterable[float | None], form: str) -> str:
+    known = [value for value in values if value is not None]
+    return form.format(sum(known) / len(known)) if known else "–"
+
+
+def cells(sources: Iterable[str], epsilons: Iterable[float], tools: Iterable[str]) -> list[Cell]:
+    """Return the empty cells in the order of the table, without privacy first."""
+    chosen, at = list(tools), list(epsilons)
+    found = []
+    for source in sources:
+        found += [Cell(source, float("inf"), tool) for tool in BASELINES if tool in chosen]
+        found += [Cell(source, epsilon, tool) for epsilon in at for tool in TOOLS if tool in chosen]
+    return found
+
+
+def _versions() -> str:
+    def installed(package: str) -> str:
+        try:
+            return f"{package} {version(package)}"
+        except PackageNotFoundError:
+            return f"{package} not installed"
+
+    return ", ".join(map(installed, PACKAGES))
+
+
+def main() -> None:
+    """Run and print."""
+    known = list(dict.fromkeys([*BASELINES, *TOOLS]))
+    parser = argparse.ArgumentParser(prog="peers", description=__doc__.splitlines()[0])
+    parser.add_argument("--directory", type=Path, default=DIRECTORY, help="where the tables are")
+    parser.add_argument("--runs", type=int, default=3, help="runs for each row")
+    parser.add_argument("--limit", type=float, default=900, help="seconds for each run")
+    parser.add_argument("--data", nargs="+", choices=list(SOURCES), default=list(SOURCES))
+    parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
+    parser.add_argument("--tools", nargs="+", choices=known, default=known)
+    parser.add_argument("--json", type=Path, help="file for what every run found")
+    asked = parser.parse_args()
+    for name in asked.data:
+        if not SOURCES[name].path(asked.directory).is_file():
+            parser.error(f"there is no table {SOURCES[name].file}: name its place by --directory.")
+    table = cells(asked.data, asked.epsilon, asked.tools)
+    print(HEAD, flush=True)
+    for cell in table:
+        for number in range(1, asked.runs + 1):
+            label = f"{cell.source}, ε = {cell.epsilon:g}, {cell.tool}"
+            print(f"{label}: run {number} of {asked.runs}", file=sys.stderr, flush=True)
+            cell.runs.append(run_cell(cell, asked.directory, asked.limit))
+        print(row(cell), flush=True)
+    print(f"\n{asked.runs} runs for each row. {_versions()}.")
+    if asked.json is not None:
+        asked.json.write_text(json.dumps([asdict(cell) for cell in table], indent=1))
