@@ -52,6 +52,20 @@ class TestPlan:
             assert after.alpha == pytest.approx(growth * before.alpha)
             assert after.threshold <= before.threshold <= 4
 
+    @given(st.floats(0.01, 20), st.integers(1, 500), st.integers(10, 10**7))
+    def test_every_stage_of_chains_has_a_record_for_each_parameter(self, epsilon, dimension, size):
+        mechanism = us.Anchored(epsilon=epsilon)
+        stages = mechanism.plan(size=size, dimension=dimension, exact=False)
+        assert len(stages) == 1 or stages[0].alpha * size >= dimension
+        assert 2 * sum(stage.bound for stage in stages) <= epsilon * (1 + 1e-12)
+        more = us.Anchored(epsilon=epsilon, stages=len(stages) + 1)
+        first = more.plan(size=size, dimension=dimension, exact=False)[0]
+        assert len(stages) == 12 or first.alpha * size < dimension
+
+    def test_chains_with_an_anchor_need_no_ladder(self):
+        mechanism = us.Anchored(epsilon=1.0, anchor={"phi": 0.5, "lambda": 2.0})
+        assert len(mechanism.plan(size=10**6, dimension=2, exact=False)) == 1
+
     def test_everything_can_be_set(self):
         mechanism = us.Anchored(epsilon=1.0, threshold=2.0, stages=3, growth=7.0, candidates=99)
         stages = mechanism.plan(size=10, dimension=2)

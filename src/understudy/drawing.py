@@ -111,12 +111,16 @@ def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], tuple[float, ...]]:
 
     match job.mechanism, job.model:
         case PerturbedHistogram() as mechanism, _:
+            histogram.histogram_column(job.schema)
             return partial(_draw_histogram, job, mechanism), ()
         case RowMechanism() as mechanism, Model() as model:
             return partial(_draw_row, job, model, mechanism), (mechanism.bound,)
         case Anchored() as mechanism, Model() as model:
             stages = mechanism.plan(
-                size=job.size, dimension=model.dimension, exact=job.sampler == "exact"
+                size=job.size,
+                dimension=model.dimension,
+                exact=job.sampler == "exact",
+                rows_per_record=model.rows_per_record,
             )
             draw = partial(_draw_anchored, job, model, mechanism, stages)
             return draw, tuple(each.bound for each in stages)

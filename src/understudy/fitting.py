@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from understudy.mechanisms import RowMechanism
     from understudy.models.base import Data, Model
     from understudy.randomness import Source
+    from understudy.samplers.proposals import Proposal
 
 DRAWS = 1000
 """Draws over which risks and Lipschitz bounds are taken; maxima grow with their number."""
@@ -83,11 +84,11 @@ def converged_fit(
     accept_poor_mixing: bool,
     progress: Progress,
     smallest_ess: float = SMALLEST_ESS,
-    centre: np.ndarray | None = None,
+    guess: Proposal | None = None,
 ) -> Fit:
     """Sample a target by NUTS and refuse chains that have not converged, unless that is accepted.
 
-    `centre` is a public point near which the chains may start.
+    `guess` is a public guess at the target, around which the chains may start.
     """
     progress(name, 0.0)
     fit = nuts(
@@ -97,7 +98,7 @@ def converged_fit(
         source,
         smallest_ess=smallest_ess,
         progress=partial(progress, name),
-        centre=centre,
+        guess=guess,
     )
     failing = fit.convergence.failing(smallest_ess)
     if failing and not accept_poor_mixing:

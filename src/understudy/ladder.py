@@ -74,7 +74,7 @@ def climb(
                 name=name,
                 accept_poor_mixing=accept_poor_mixing,
                 progress=progress,
-                centre=z,
+                guess=posterior_proposal(model, z, stage.alpha * size, public, source),
             )
             pooled = fit.z.reshape(-1, model.dimension)
             z = np.asarray(model.round_to_grid(pooled[source.generator().integers(len(pooled))]))

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 FINAL_THRESHOLD = 1.0
 FAR_THRESHOLD = 2.0
+_THRESHOLDS_OF_CHAINS = 1.5, 2.5
+"""Near and far. A lower threshold censors more, which can leave peaks between which chains do not
+move; candidates of an exact draw do not mind."""
 _ENOUGH = 500
+_ENOUGH_PER_PARAMETER = 20
 LARGEST_THRESHOLD = 4.0
 THRESHOLD_GROWTH = 1.5
 LARGEST_GROWTH = 5.0
@@ -25,7 +29,6 @@ SMALLEST_GROWTH = 2.0
 SMALLEST_CANDIDATES = 2048
 LARGEST_CANDIDATES = 65_536
 LARGEST_STAGES = 12
-_GROWTH_OF_CHAINS = 25.0
 _WANTED_CANDIDATES = 25
 _WIDTH_FROM_NOTHING = 2.0
 _WIDTH_FROM_ANCHOR = 0.5
@@ -64,11 +67,14 @@ class Anchored(Mechanism):
 
     epsilon: float
     threshold: float | None = None
-    """T of the last stage; default 1, or 2 for a ladder from nothing where ε times the declared
-    size is below 500 and the anchor will not be close. Each stage before it has 1.5 times more, up
-    to 4."""
+    """T of the last stage; default 1 (1.5 for chains), or 2 (2.5 for chains) for a ladder from
+    nothing where ε times the declared size is below 500, or 20 times the number of parameters, and
+    the anchor will not be close. Each stage before it has 1.5 times more, up to 4. Where a record
+    is a unit of several rows, whose ratios add up, the defaults are those of a row times the
+    declared rows per unit."""
     stages: int | None = None
-    """Number of draws; default: as many as narrow the first guess down to the last posterior."""
+    """Number of draws; default: as many as narrow the first guess down to the last posterior, and
+    for chains as many as leave the first of them a record's worth for each parameter."""
     growth: float | None = None
     """Factor by which α grows from stage to stage; default 5, less for many parameters."""
     candidates: int | None = None
@@ -109,28 +115,65 @@ class Anchored(Mechanism):
         """Return the growth of α at which some 25 candidates still carry weight at each stage.
 
         A stage's posterior fills about (growth · e)^(−d/2) of the one before it. Chains find their
-        way by themselves, and only need an anchor that is not far off.
+        way by themselves, but an anchor that is far off costs them what is censored.
         """
         if self.growth is not None:
             return self.growth
         if not exact:
-            return _GROWTH_OF_CHAINS
+            return LARGEST_GROWTH
         spare = self.candidate_count(dimension) / _WANTED_CANDIDATES
         return min(max(spare ** (2 / dimension) / math.e, SMALLEST_GROWTH), LARGEST_GROWTH)
 
-    def plan(self, *, size: int, dimension: int, exact: bool = True) -> tuple[Stage, ...]:
-        """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one)."""
+    def plan(
+        self, *, size: int, dimension: int, exact: bool = True, rows_per_record: int = 1
+    ) -> tuple[Stage, ...]:
+        """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one).
+
+        `size` counts rows. A record may have several of them.
+        """
         growth = self.growth_for(dimension, exact=exact)
         budget = self.epsilon / (2 * self.adjacency.steps)
-        last = self._final_threshold(budget, size)
+        last = self._final_threshold(
+            budget * size / rows_per_record, dimension, rows_per_record, exact=exact
+        )
+        largest = max(LARGEST_THRESHOLD * rows_per_record, last)
         if self.stages is not None:
-            return self._stages(self.stages, growth, budget, last)
+            return self._stages(self.stages, growth, budget, last, largest)
+        if not exact:
+            return self._stages_of_chains(
+                growth, budget, last, largest, size=size, dimension=dimension
+            )
         for count in range(1, LARGEST_STAGES + 1):
-            stages = self._stages(count, growth, budget, last)
+            stages = self._stages(count, growth, budget, last, largest)
             # How many times narrower than the guess the first posterior is, in each direction.
             narrower = math.sqrt(stages[0].alpha * size) * self.width
             if narrower <= growth or self._one_leap(narrower, dimension):
                 break
+        return stages
+
+    def _stages_of_chains(
+        self,
+        growth: float,
+        budget: float,
+        last: float,
+        largest: float,
+        *,
+        size: int,
+        dimension: int,
+    ) -> tuple[Stage, ...]:
+        """Return as many stages as leave each of them α · size ≥ the number of parameters.
+
+        A draw with less to go by says nothing: the prior's centre is the better anchor. Where an
+        anchor is given there is nothing to climb to.
+        """
+        stages = self._stages(1, growth, budget, last, largest)
+        if self.start is not None:
+            return stages
+        for count in range(2, LARGEST_STAGES + 1):
+            more = self._stages(count, growth, budget, last, largest)
+            if more[0].alpha * size < dimension:
+                break
+            stages = more
         return stages
 
     def _one_leap(self, narrower: float, dimension: int) -> bool:
@@ -138,15 +181,20 @@ class Anchored(Mechanism):
         spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
         return self.start is not None and spare >= _WANTED_CANDIDATES
 
-    def _final_threshold(self, budget: float, size: int) -> float:
+    def _final_threshold(
+        self, information: float, dimension: int, rows_per_record: int, *, exact: bool
+    ) -> float:
         if self.threshold is not None:
             return self.threshold
-        close = self.start is not None or 2 * budget * size >= _ENOUGH
-        return FINAL_THRESHOLD if close else FAR_THRESHOLD
+        enough = max(_ENOUGH, _ENOUGH_PER_PARAMETER * dimension)
+        close = self.start is not None or 2 * information >= enough
+        near, far = (FINAL_THRESHOLD, FAR_THRESHOLD) if exact else _THRESHOLDS_OF_CHAINS
+        return (near if close else far) * rows_per_record
 
     @staticmethod
-    def _stages(count: int, growth: float, budget: float, last: float) -> tuple[Stage, ...]:
-        largest = max(LARGEST_THRESHOLD, last)
+    def _stages(
+        count: int, growth: float, budget: float, last: float, largest: float
+    ) -> tuple[Stage, ...]:
         before = range(count - 1, -1, -1)
         thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
         shares = [growth**-k for k in before]

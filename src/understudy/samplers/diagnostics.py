@@ -88,7 +88,8 @@ def judge(
 def public_points(model: Model) -> Data:
     """Return prepared public records, enough of them to show every declared level."""
     levels = (len(column.levels or ()) for column in model.schema.columns)
-    return model.prepare(model.schema.public_points(max(_FEWEST_POINTS, *levels)))
+    points = model.schema.public_points(max(_FEWEST_POINTS, *levels))
+    return model.prepare(model.schema.standing_alone(points))
 
 
 def renumbered_sizes(model: Model, points: Data) -> frozenset[int]:

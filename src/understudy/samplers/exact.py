@@ -97,7 +97,7 @@ def summed_scores(model: Model, z: np.ndarray, data: Data, row: Row) -> np.ndarr
 
     # One thread for each core: whole numbers add up to the same whichever comes first.
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for part in pool.map(summed, _chunks(data, row)):
+        for part in pool.map(summed, _chunks(data, row, _chunk_size(model))):
             total += part
     return total[: len(z)]
 
@@ -107,21 +107,27 @@ def chunked_loglik(model: Model, z: np.ndarray, data: Data) -> jax.Array:
     records = len(next(iter(data.values())))
     nothing = Row(jnp.zeros(records), jnp.zeros(records), jnp.asarray(0.0))
     position = jnp.asarray(z)
-    parts = [_chunk_loglik(model, position, part) for part, _ in _chunks(data, nothing)]
+    chunks = _chunks(data, nothing, _chunk_size(model))
+    parts = [_chunk_loglik(model, position, part) for part, _ in chunks]
     return jnp.concatenate(parts)[:records]
 
 
-def _chunks(data: Data, row: Row) -> Iterator[tuple[Any, Any]]:
+def _chunk_size(model: Model) -> int:
+    """Return how many records fill a chunk: a public constant of the model."""
+    return max(_CHUNK // model.rows_per_record, 1)
+
+
+def _chunks(data: Data, row: Row, size: int) -> Iterator[tuple[Any, Any]]:
     """Yield the records in chunks of one shape; the last is padded with records of weight zero."""
     records = len(row.alpha)
     alpha, offset = np.asarray(row.alpha), np.asarray(row.offset)
     columns = {name: np.asarray(values) for name, values in data.items()}
-    for start in range(0, records, _CHUNK):
+    for start in range(0, records, size):
         # Copies of the chunk's first record fill up: they are in the domain, and weigh nothing.
-        chosen = np.full(_CHUNK, start)
-        stop = min(start + _CHUNK, records)
+        chosen = np.full(size, start)
+        stop = min(start + size, records)
         chosen[: stop - start] = np.arange(start, stop)
-        weight = np.where(np.arange(_CHUNK) < stop - start, alpha[chosen], 0.0)
+        weight = np.where(np.arange(size) < stop - start, alpha[chosen], 0.0)
         part = {name: values[chosen] for name, values in columns.items()}
         yield part, Row(jnp.asarray(weight), jnp.asarray(offset[chosen]), row.bound)
 

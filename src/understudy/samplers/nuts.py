@@ -1,4 +1,4 @@
-"""The No-U-Turn sampler of BlackJAX: four chains, each with a dense metric of its own.
+"""The No-U-Turn sampler of BlackJAX: four chains, each with a metric of its own.
 
 One kernel is compiled for a model and a number of records; weights, offsets and the bound are
 arguments, so the Unweighted fit and the refits that follow share it. Chains run in threads: a chain
@@ -23,16 +23,20 @@ import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.samplers.diagnostics import SMALLEST_ESS, Convergence, judge
+from understudy.samplers.frames import Frame, frame_at_peak
 from understudy.score import Row, log_target
 
 if TYPE_CHECKING:
     from understudy.models.base import Data, Model
     from understudy.randomness import Source
+    from understudy.samplers.proposals import Proposal
 
 CHAINS = 4
 WARM_UP = 1000
 BLOCK = 1000
 LARGEST_BLOCKS = 8
+LARGEST_DENSE = 20
+"""Parameters up to which a dense metric is learned."""
 
 Progress = Callable[[float], None]
 
@@ -73,16 +77,26 @@ def nuts(
     smallest_ess: float = SMALLEST_ESS,
     largest_blocks: int = LARGEST_BLOCKS,
     progress: Progress = lambda fraction: None,
-    centre: np.ndarray | None = None,
+    guess: Proposal | None = None,
 ) -> Fit:
     """Sample the target of `score.py` until the gate is passed or the limit is reached.
 
-    The caller decides what to do with a fit that has not converged: see `Fit.convergence`.
+    `guess` is a public guess at the target, around which the chains may start. The caller decides
+    what to do with a fit that has not converged: see `Fit.convergence`.
     """
-    starts = _starts(model, data, row, source, centre)
+    frame = None
+    if model.one_peak:
+        start = np.zeros(model.dimension) if guess is None else guess.centre
+        frame = frame_at_peak(model, data, row, start)
+    elif guess is not None:
+        frame = Frame(jnp.asarray(guess.centre), jnp.asarray(guess.root))
+    starts = _starts(model, data, row, source, frame)
     keys = [source.key() for _ in range(CHAINS)]
     chains = _in_threads(
-        [partial(_warm_up, model, data, row, k, z) for k, z in zip(keys, starts, strict=True)],
+        [
+            partial(_warm_up, model, data, row, k, start, frame=frame)
+            for k, start in zip(keys, starts, strict=True)
+        ],
         lambda done: progress(0.4 * done),
     )
     blocks: list[list[_Block]] = []
@@ -90,7 +104,10 @@ def nuts(
         begun = len(blocks)
         keys = [source.key() for _ in range(CHAINS)]
         results = _in_threads(
-            [partial(_sample, model, data, row, k, c) for k, c in zip(keys, chains, strict=True)],
+            [
+                partial(_sample, model, data, row, k, chain, frame=frame)
+                for k, chain in zip(keys, chains, strict=True)
+            ],
             lambda done, begun=begun: progress(  # type: ignore[misc]
                 0.4 + 0.6 * done if begun == 0 else (begun + done) / largest_blocks
             ),
@@ -102,14 +119,10 @@ def nuts(
             return fit
 
 
-def _starts(
-    model: Model, data: Data, row: Row, source: Source, centre: np.ndarray | None
-) -> jax.Array:
+def _starts(model: Model, data: Data, row: Row, source: Source, frame: Frame | None) -> jax.Array:
     """Return a starting point for each chain, the likeliest of a few where the target is finite."""
     points = model.starting_points(source.key(), 8 * CHAINS)
-    if centre is not None:
-        points = jnp.asarray(centre) + points / 4
-    heights = _heights(model, points, data, row)
+    heights = _heights(model, points if frame is None else frame.place(points), data, row)
     finite = jnp.where(jnp.isfinite(heights), heights, -jnp.inf)
     groups = jnp.reshape(finite, (CHAINS, 8))
     best = jnp.argmax(groups, axis=1) + 8 * jnp.arange(CHAINS)
@@ -122,11 +135,21 @@ def _heights(model: Model, points: jax.Array, data: Data, row: Row) -> jax.Array
 
 
 @partial(jax.jit, static_argnames="model")
-def _warm_up(model: Model, data: Data, row: Row, key: jax.Array, start: jax.Array) -> _Chain:
+def _warm_up(
+    model: Model,
+    data: Data,
+    row: Row,
+    key: jax.Array,
+    start: jax.Array,
+    *,
+    frame: Frame | None = None,
+) -> _Chain:
     adaptation = blackjax.window_adaptation(
         blackjax.nuts,
-        lambda z: log_target(model, z, data, row),
-        is_mass_matrix_diagonal=False,
+        _density(model, data, row, frame),
+        # A frame has dealt with correlations, and a diagonal is learned in far fewer steps. So it
+        # is for many parameters, of which a short warm-up could not learn a dense metric.
+        is_mass_matrix_diagonal=frame is not None or model.dimension > LARGEST_DENSE,
         adaptation_info_fn=lambda state, info, adaptation_state: None,
     )
     (state, parameters), _ = adaptation.run(key, start, WARM_UP)
@@ -135,16 +158,30 @@ def _warm_up(model: Model, data: Data, row: Row, key: jax.Array, start: jax.Arra
 
 @partial(jax.jit, static_argnames="model")
 def _sample(
-    model: Model, data: Data, row: Row, key: jax.Array, chain: _Chain
+    model: Model,
+    data: Data,
+    row: Row,
+    key: jax.Array,
+    chain: _Chain,
+    *,
+    frame: Frame | None = None,
 ) -> tuple[_Chain, _Block]:
-    kernel = blackjax.nuts(lambda z: log_target(model, z, data, row), **chain.parameters)
+    kernel = blackjax.nuts(_density(model, data, row, frame), **chain.parameters)
 
     def step(state: Any, step_key: jax.Array) -> tuple[Any, _Block]:
         state, info = kernel.step(step_key, state)
-        return state, _Block(state.position, state.logdensity, info.is_divergent)
+        z = state.position if frame is None else frame.place(state.position)
+        return state, _Block(z, state.logdensity, info.is_divergent)
 
     state, block = jax.lax.scan(step, chain.state, jax.random.split(key, BLOCK))
     return _Chain(state, chain.parameters), block
+
+
+def _density(
+    model: Model, data: Data, row: Row, frame: Frame | None
+) -> Callable[[jax.Array], jax.Array]:
+    """Return the log target as a function of coordinates in the frame, if there is one."""
+    return lambda w: log_target(model, w if frame is None else frame.place(w), data, row)
 
 
 def _in_threads(tasks: list[Callable[[], Any]], done: Progress) -> list[Any]:

@@ -97,15 +97,16 @@ def posterior_proposal(
 
 
 def fisher_information(model: Model, z: np.ndarray, public: Columns, source: Source) -> np.ndarray:
-    """Return the expected information of one record, from records simulated at θ."""
+    """Return the expected information of one row, from rows simulated at θ."""
     generator = source.generator()
     if public:
-        rows = len(next(iter(public.values())))
-        chosen = generator.integers(rows, size=_SIMULATED)
+        available = len(next(iter(public.values())))
+        chosen = generator.integers(available, size=_SIMULATED)
         public = {name: values[chosen] for name, values in public.items()}
     position = jnp.asarray(z)
     simulated = model.simulate(source.key(), _theta(model, position), public, _SIMULATED)
-    slopes = np.asarray(_slopes(model, position, model.prepare({**public, **simulated})))
+    rows = model.schema.standing_alone({**public, **simulated})
+    slopes = np.asarray(_slopes(model, position, model.prepare(rows)))
     slopes = slopes[np.isfinite(slopes).all(axis=1)]
     return slopes.T @ slopes / max(len(slopes), 1)
 

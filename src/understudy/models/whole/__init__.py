@@ -1,0 +1,1 @@
+"""The parts of which models of whole tables are made."""

@@ -1,0 +1,59 @@
+"""A small schema of mixed columns for whole-table models, and what is asked of each of them."""
+
+import itertools
+
+import numpy as np
+
+from understudy import Schema
+from understudy._jax import jax, jnp
+from understudy.samplers.frames import frame_at_peak
+from understudy.score import Row
+
+GENDER = {"role": "confidential", "type": "categorical", "levels": ["F", "M"]}
+AGE = {"role": "confidential", "type": "integer", "bounds": [25, 28]}
+PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 50]}
+WEEKS = {"role": "confidential", "type": "integer", "bounds": [0, 52]}
+
+
+def schema(**columns):
+    return Schema.from_dict({"table": {"size": 500}, "columns": columns})
+
+
+def theta_of(model, seed=0, scale=1.0):
+    key = jax.random.key(seed)
+    return model.constrain(scale * jax.random.normal(key, (model.dimension,)))
+
+
+def every_record(**values):
+    """Return columns that hold every combination of the given values."""
+    combined = np.array(list(itertools.product(*values.values())))
+    return dict(zip(values, combined.T, strict=True)) | {
+        name: combined[:, place].astype(np.int64)
+        for place, (name, column) in enumerate(values.items())
+        if isinstance(column, range)
+    }
+
+
+def loglik(model, theta, columns):
+    return np.asarray(jax.jit(model.record_loglik)(theta, model.prepare(columns)))
+
+
+def gradient(model, theta, columns):
+    """Return the gradient of each record's log-likelihood, by unconstrained coordinate."""
+    data, z = model.prepare(columns), model.unconstrain(theta)
+    slopes = jax.jit(jax.jacfwd(lambda z: model.record_loglik(model.constrain(z), data)))
+    return np.asarray(slopes(z))
+
+
+def fitted(model, columns):
+    """Return θ at the peak of the posterior without privacy."""
+    data = model.prepare(columns)
+    records = len(next(iter(columns.values())))
+    row = Row(jnp.ones(records), jnp.zeros(records), jnp.asarray(np.inf))
+    peak = frame_at_peak(model, data, row, np.zeros(model.dimension)).centre
+    return model.constrain(peak)
+
+
+def middles(count, upper):
+    """Return the middles of so many equal parts of [0, upper], for quadrature of a density of u."""
+    return (np.arange(count) + 0.5) * upper / count
