@@ -11,12 +11,14 @@ PACKAGE = Path(__file__).parents[1] / "src" / "understudy"
 
 LAYERS = [
     ["errors", "files", "progress", "_jax", "data"],
-    ["guarantee", "column", "randomness"],
+    ["guarantee", "column", "randomness", "formulas"],
+    ["expressions"],
+    ["rules"],
     ["schema", "accounting"],
     ["tables", "ledger_chain", "ledger_tables", "composition"],
     ["ledger_store"],
     ["ledger"],
-    ["drafting", "utility", "predictors"],
+    ["drafting", "utility", "predictors", "identifiers", "obedience"],
     ["report"],
     ["score"],
     ["models"],
@@ -71,7 +73,7 @@ def test_imports_point_downwards(path):
 
 
 HEAVY = ["jax", "numpyro", "blackjax", "pandas", "scipy", "matplotlib", "opendp", "formulaic"]
-HEAVY += ["sqlalchemy", "dp_accounting", "distributed"]
+HEAVY += ["sqlalchemy", "dp_accounting", "distributed", "pymc", "pytensor", "bambi"]
 
 
 @pytest.mark.parametrize(

@@ -127,8 +127,8 @@ def test_rows_come_from_the_published_parameters_alone(monkeypatch):
     monkeypatch.setattr(
         synthesis,
         "simulate",
-        lambda published, plan, source, model: simulation.simulate(
-            published, plan, Source(9), model=model
+        lambda published, plan, source, **settings: simulation.simulate(
+            published, plan, Source(9), **settings
         ),
     )
     release = us.synthesize(us.beta(ALONE), TABLE, us.CensorUw(epsilon=3.0), seed=1)

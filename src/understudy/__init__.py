@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from understudy.adapters.bambi import from_bambi
     from understudy.adapters.numpyro import from_numpyro
+    from understudy.adapters.pymc import from_pymc
     from understudy.composition import compose
     from understudy.errors import BadInput, Refused
     from understudy.guarantee import Adjacency, Guarantee
@@ -38,12 +40,15 @@ if TYPE_CHECKING:
     from understudy.models.base import Model, Parameter
     from understudy.models.beta import beta
     from understudy.models.formula import formula
+    from understudy.models.joint import joint
+    from understudy.models.mixture import mixture
     from understudy.references import Reference, reference
     from understudy.release import Release
     from understudy.schema import Schema
     from understudy.simulation import read_anchor, sample
     from understudy.synthesis import synthesize
     from understudy.tables import read as read_table
+    from understudy.utility import measure_table
 
 _HOME = {
     "Adjacency": "understudy.guarantee",
@@ -67,7 +72,12 @@ _HOME = {
     "beta": "understudy.models.beta",
     "compose": "understudy.composition",
     "formula": "understudy.models.formula",
+    "from_bambi": "understudy.adapters.bambi",
     "from_numpyro": "understudy.adapters.numpyro",
+    "from_pymc": "understudy.adapters.pymc",
+    "joint": "understudy.models.joint",
+    "mixture": "understudy.models.mixture",
+    "measure_table": "understudy.utility",
     "read_anchor": "understudy.simulation",
     "read_table": "understudy.tables",
     "reference": "understudy.references",
@@ -97,7 +107,12 @@ __all__ = [
     "beta",
     "compose",
     "formula",
+    "from_bambi",
     "from_numpyro",
+    "from_pymc",
+    "joint",
+    "measure_table",
+    "mixture",
     "read_anchor",
     "read_table",
     "reference",

@@ -136,11 +136,17 @@ def synthesize(
     model: Annotated[
         str | None,
         typer.Option(
-            help="beta, a formula such as 'salary ~ gender + age', or path/to/file.py:function; "
-            "ph needs none."
+            help="beta, joint (or joint:first,second,...), mixture, a formula such as "
+            "'salary ~ gender + age', or path/to/file.py:function; ph needs none."
         ),
     ] = None,
-    family: Annotated[str | None, typer.Option(help="Family of a formula: beta.")] = None,
+    family: Annotated[
+        str | None, typer.Option(help="Family of a formula: gaussian, beta, poisson, ...")
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="Prior of a formula's parameter, such as 'Intercept=normal(0, 1)'."),
+    ] = None,
     mechanism: Annotated[
         str,
         typer.Option(help="anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."),
@@ -233,7 +239,9 @@ def synthesize(
         from understudy.references import reference as learn
     with shown(quiet=quiet) as progress:
         with stage(progress, "Model"):
-            built = None if model is None else load_model(model, schema=declared, family=family)
+            built = None
+            if model is not None:
+                built = load_model(model, schema=declared, family=family, priors=prior or ())
         public: dict[str, Any] = {}
         if built is not None and anchor is not None:
             public["anchor"] = read_anchor(anchor, built)
@@ -319,20 +327,27 @@ def sample(
 @app.command()
 def compare(
     table: Data,
-    synthetic: Annotated[Path, typer.Argument(metavar="SYNTHETIC", help="Synthetic table.")],
+    synthetic: Annotated[
+        list[Path],
+        typer.Argument(metavar="SYNTHETIC...", help="Synthetic table; several: side by side."),
+    ],
     schema: SchemaFile,
+    regression: Annotated[
+        str | None,
+        typer.Option(help="Regression to fit to each table: 'log(pay) ~ gender + age'."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write an HTML page, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
 ) -> None:
-    """Compare a synthetic table with the confidential one. The result is CONFIDENTIAL."""
+    """Compare synthetic tables with the confidential one. The result is CONFIDENTIAL."""
     from understudy import comparison
     from understudy.progress import shown, stage
 
     if out is not None and out.exists() and not force:
         raise BadInput(f"'{out}' exists already: name another file, or add --force.")
     with shown(quiet=as_json) as progress, stage(progress, "Comparing"):
-        compared = comparison.compare_files(table, synthetic, schema)
+        compared = comparison.compare_files(table, synthetic, schema, regression=regression)
         if out is not None:
             compared.write_page(out)
     typer.echo(compared.to_json() if as_json else compared.to_text())
@@ -348,6 +363,12 @@ def audit(
     record_weights: Annotated[
         bool,
         typer.Option("--record-weights", help="censor-w: weights from a simulated reference."),
+    ] = False,
+    rows_per_unit: Annotated[
+        int, typer.Option(help="Rows of each person; neighbours then differ by a person.")
+    ] = 1,
+    no_unit: Annotated[
+        bool, typer.Option("--no-unit", help="Take each of a person's rows for a record.")
     ] = False,
     figure: Annotated[
         Path | None, typer.Option(help="SVG file for a picture of the two posteriors.")
@@ -368,13 +389,22 @@ def audit(
 
     if model != "beta":
         raise BadInput(f"the audit on a grid serves the beta model, not '{model}'.")
+    if no_unit and rows_per_unit == 1:
+        raise BadInput("--no-unit means nothing without --rows-per-unit: give both.")
     if figure is not None and not figure.parent.is_dir():
         raise BadInput(f"there is no directory '{figure.parent}' for the figure.")
     chosen = make_mechanism(mechanism, epsilon=epsilon, adjacency=adjacency)
     with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
         if record_weights:
             chosen = auditing.with_record_weights(chosen)
-        found = auditing.audit(chosen, n=n, adjacency=adjacency, epsilon=epsilon)
+        found = auditing.audit(
+            chosen,
+            n=n,
+            adjacency=adjacency,
+            epsilon=epsilon,
+            rows_per_unit=rows_per_unit,
+            unit=not no_unit,
+        )
         if figure is not None:
             with written_whole(figure) as file:
                 file.write_text(found.figure(), encoding="utf-8")

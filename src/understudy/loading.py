@@ -11,46 +11,67 @@ from typing import TYPE_CHECKING, Any
 from understudy.errors import BadInput, nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from understudy.models.base import Model
     from understudy.schema import Schema
 
-BUILT_IN = ("beta",)
+BUILT_IN = ("beta", "joint", "mixture")
+_REST = {"priors"}
+"""What else the spec of a formula may hold."""
 
 
-def load_model(text: str, *, schema: Schema, family: str | None = None) -> Model:
-    """Return the model that `--model` and `--family` name."""
+def load_model(
+    text: str,
+    *,
+    schema: Schema,
+    family: str | None = None,
+    priors: Sequence[str] = (),
+) -> Model:
+    """Return the model that `--model`, `--family` and `--prior` name."""
     path, colon, function = text.rpartition(":")
     if colon and path.endswith(".py"):
-        _check_no_family(text, family)
+        _check_no_family(text, family, priors)
         return _from_file(Path(path).expanduser(), function, schema)
     if "~" in text:
         from understudy.models.formula import FAMILIES, formula
+        from understudy.models.priors import read_prior_options
 
         if family is None:
             known = ", ".join(FAMILIES)
             raise BadInput(f"a formula needs a family: add --family with one of {known}.")
-        return formula(text, family=family, schema=schema)
-    _check_no_family(text, family)
+        return formula(text, family=family, schema=schema, priors=read_prior_options(priors))
+    _check_no_family(text, family, priors)
     return _built_in(text, schema)
 
 
-def _built_in(name: str, schema: Schema) -> Model:
-    if name == "beta":
+def _built_in(text: str, schema: Schema) -> Model:
+    name, colon, order = text.partition(":")
+    if name == "joint":
+        from understudy.models.joint import joint
+
+        names = [each.strip() for each in order.split(",")] if colon else None
+        return joint(schema, order=names)
+    if text == "beta":
         from understudy.models.beta import beta
 
         return beta(schema)
+    if text == "mixture":
+        from understudy.models.mixture import mixture
+
+        return mixture(schema)
     raise BadInput(
-        f"'{name}' is not a model{nearest(name, BUILT_IN)}: give a built-in name "
+        f"'{text}' is not a model{nearest(text, BUILT_IN)}: give a built-in name "
         f"({', '.join(BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
         f"path/to/file.py:function."
     )
 
 
-def _check_no_family(text: str, family: str | None) -> None:
-    if family is not None:
-        raise BadInput(f"--family belongs to a formula, but the model is '{text}'.")
+def _check_no_family(text: str, family: str | None, priors: Sequence[str]) -> None:
+    for option, given in (("--family", family is not None), ("--prior", bool(priors))):
+        if given:
+            raise BadInput(f"{option} belongs to a formula, but the model is '{text}'.")
 
 
 def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = None) -> Model:
@@ -59,12 +80,16 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
     A spec is read from a published file, so it may be anything: no file that it names is opened.
     """
     match spec:
+        case {"name": "joint", "order": [*order]}:
+            from understudy.models.joint import joint
+
+            return joint(schema, order=[str(name) for name in order])
         case {"name": str(name)}:
             return _built_in(name, schema)
-        case {"formula": str(formula), "family": str(family)}:
+        case {"formula": str(formula), "family": str(family), **rest} if not rest.keys() - _REST:
             from understudy.models.formula import formula as build
 
-            return build(formula, family=family, schema=schema)
+            return build(formula, family=family, schema=schema, **rest)
         case {"file": file, "function": function}:
             if text is None:
                 raise BadInput(
@@ -79,7 +104,7 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
 
 
 def _from_file(path: Path, function: str, schema: Schema) -> Model:
-    from understudy.adapters.numpyro import from_numpyro
+    from understudy.adapters.recognise import from_any
 
     try:
         source = path.read_bytes()
@@ -88,11 +113,11 @@ def _from_file(path: Path, function: str, schema: Schema) -> Model:
     except OSError as error:
         raise BadInput(f"the model file '{path}' cannot be read: {error.strerror}.") from None
     module = _run(path)
-    if not callable(getattr(module, function, None)):
-        raise BadInput(f"the model file '{path}' has no function called '{function}'.")
+    if not hasattr(module, function):
+        raise BadInput(f"the model file '{path}' has no function or model called '{function}'.")
     digest = hashlib.sha256(source).hexdigest()
     spec = {"file": path.name, "function": function, "digest": digest}
-    return from_numpyro(getattr(module, function), schema=schema, spec=spec)
+    return from_any(getattr(module, function), schema=schema, spec=spec)
 
 
 def _run(path: Path) -> ModuleType:
@@ -107,5 +132,10 @@ def _run(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's file may raise anything
         del sys.modules[name]
+        if isinstance(error, ModuleNotFoundError) and error.name in ("pymc", "pytensor", "bambi"):
+            raise BadInput(
+                f"the model file '{path}' needs {error.name}, which is not installed: "
+                f"pip install 'understudy[pymc]'."
+            ) from None
         raise BadInput(f"the model file '{path}' raised {type(error).__name__}: {error}") from None
     return module

@@ -21,12 +21,15 @@ from understudy.charging import Charge, charged
 from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
 from understudy.errors import BadInput, Refused
 from understudy.guarantee import Guarantee
+from understudy.identifiers import refuse_repeated_ids
 from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
+from understudy.obedience import check_obeyable
 from understudy.predictors import plan_predictors, with_public_size
 from understudy.pricing import Price, price
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.release import Release
+from understudy.rules import check_table
 from understudy.schema import Role, Schema
 from understudy.simulation import check_theta, simulate
 from understudy.tables import decode, encode, fingerprint, read
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.models.base import Model
+    from understudy.tables import Columns
 
 LARGEST_TABLES = 100
 
@@ -67,6 +71,10 @@ def synthesize(
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     if isinstance(mechanism, PerturbedHistogram):
         built = None
+    if built is not None:
+        from understudy.models.declared import as_declared
+
+        built = as_declared(built)
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":
         raise BadInput(f"{mechanism.name} draws no chains here: leave out --accept-poor-mixing.")
@@ -74,7 +82,10 @@ def synthesize(
         check_theta(dict(mechanism.anchor), built)
     source = Source(seed)
     with stage(progress, "Reading"):
-        columns = encode(_frame(table), schema, name=_name(table, "the table"))
+        frame, called = _frame(table), _name(table, "the table")
+        columns = encode(frame, schema, name=called)
+        refuse_repeated_ids(frame, schema, name=called)
+        check_table(schema.rules, columns, name=called)
         separate = None
         if predictors is not None:
             name = _name(predictors, "the predictors")
@@ -86,6 +97,7 @@ def synthesize(
             "learned from the table: use another one."
         )
     plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
+    check_obeyable(schema, plan.public)
     size = 0
     if isinstance(mechanism, Anchored):
         plan, size = with_public_size(plan, schema, columns, mechanism.adjacency)
@@ -108,18 +120,28 @@ def synthesize(
         ledger,
         cost,
         label=label,
-        details={"schema_digest": schema.digest, "membership_protected": plan.membership},
+        details={
+            "schema_digest": schema.digest,
+            "membership_protected": plan.membership,
+            **({} if schema.unit is None else {"unit": schema.unit.name}),
+        },
         seeded=source.seeded,
         waived=accept_poor_mixing,
     )
     drawn = draw()
     published = [_published(theta, drawn.spec, job) for theta in drawn.thetas]
+    repaired: list[int] = []
     with stage(progress, "Simulating"):
-        synthetic = [simulate(contents, plan, source, model=built) for contents in published]
+        synthetic = [
+            simulate(contents, plan, source, model=built, repaired=repaired.append)
+            for contents in published
+        ]
+    if schema.rules:
+        drawn.diagnostics["repaired_rows"] = repaired
     return _release(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
-        confidential=decode(columns, schema),
+        columns=columns,
         guarantee=_guarantee(job, drawn, cost, charge),
         drawn=drawn,
         published=published,
@@ -146,6 +168,8 @@ def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[st
 
 def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None) -> Guarantee:
     mechanism, plan = job.mechanism, job.predictors
+    unit = None if job.schema.unit is None else job.schema.unit.name
+    weight = job.schema.survey_weight
     asked = Circumstances(
         mechanism=mechanism,
         draws=job.count,
@@ -155,6 +179,9 @@ def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None
         true_size=plan.true_size,
         poor_mixing_accepted=job.accept_poor_mixing,
         seeded=job.source.seeded,
+        unit=unit,
+        row_is_unit=job.schema.row_is_unit,
+        survey_weight=None if weight is None else weight.name,
     )
     return Guarantee(
         mechanism=mechanism.name,
@@ -172,6 +199,7 @@ def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None
         membership=plan.membership,
         waived=job.accept_poor_mixing,
         charged=None if charge is None else charge.reference,
+        unit=unit,
     )
 
 
@@ -179,7 +207,7 @@ def _release(
     *,
     title: str,
     schema: Schema,
-    confidential: pd.DataFrame,
+    columns: Columns,
     guarantee: Guarantee,
     drawn: Drawn,
     published: list[dict[str, Any]],
@@ -188,13 +216,20 @@ def _release(
     started: float,
 ) -> Release:
     from understudy.report.page import Page
-    from understudy.utility import compare
+    from understudy.report.sections import outcome
+    from understudy.utility import as_population, compare, measure_pairs
 
+    sample = decode(columns, schema)
+    weighed = as_population(columns, schema)
+    confidential = sample if weighed is columns else decode(weighed, schema)
+    units = None if schema.unit is None else columns[schema.unit.name]
+    against = outcome(schema, sample, units)
     utility = compare(confidential, synthetic[0], schema)
     diagnostics = _finite_numbers(
         {
             **drawn.diagnostics,
-            "n": len(confidential),
+            "n": len(against[1]),
+            "rows": len(sample),
             "seconds": time.monotonic() - started,
             "utility": {name: measured.to_dict() for name, measured in utility.items()},
         }
@@ -211,13 +246,16 @@ def _release(
         alpha=drawn.alpha,
         largest_score=drawn.largest_score,
         bound=drawn.bound,
+        outcome=against,
+        rows=len(sample),
     )
+    compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
     return Release(
         guarantee=guarantee,
         tables=tuple(synthetic),
         parameters=tuple(published),
         diagnostics=diagnostics,
-        report=lambda: page().render(),
+        report=lambda: page(pairs=measure_pairs(confidential, synthetic[0], compared)).render(),
         charge=charge,
     )
 
