@@ -1,5 +1,7 @@
 """What tests share: hypothesis settings, and a small confidential table with its schema."""
 
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +12,22 @@ from hypothesis import settings
 # Compilation makes a first example slow, and a test must say the same thing every time.
 settings.register_profile("understudy", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("understudy")
+
+MOST_MAPPINGS = 20_000
+"""Linux allows a process 65,530, and every kernel that JAX compiles takes several."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_kernels() -> Iterator[None]:
+    """Let go of compiled kernels before a process that runs a thousand tests has too many."""
+    yield
+    mappings = Path("/proc/self/maps")
+    if "jax" in sys.modules and mappings.exists():
+        with mappings.open("rb") as lines:
+            count = sum(1 for _ in lines)
+        if count > MOST_MAPPINGS:
+            sys.modules["jax"].clear_caches()
+
 
 SIZE = 120
 SECRET = "987654.321"
