@@ -158,11 +158,11 @@ def test_a_charge_can_be_published_once_and_only_in_its_own_ledger(place, tmp_pa
 def test_the_table_shows_every_charge_its_state_and_what_is_left(tmp_path):
     text = filled(tmp_path / "ledger.db").show()
     lines = text.splitlines()
-    assert lines[0].split() == ["number", "time", "label", "ε", "total", "state"]
-    assert lines[1].split()[::2] == ["1", "2025-01", "0.5"]
-    assert lines[1].split()[3:] == ["0.5", "0.5", "published"]
-    assert lines[2].split()[3:] == ["0.25", "0.75", "published"]
-    assert lines[3].endswith("0.125  0.875  abandoned or under way")
+    assert lines[0].split() == ["number", "time", "period", "ε", "spent", "left", "state"]
+    assert lines[1].split()[::2] == ["1", "2025-01", "0.5", "published"]
+    assert lines[1].split()[3:] == ["0.5", "0.5", "4.5", "published"]
+    assert lines[2].split()[3:] == ["0.25", "0.75", "4.25", "published"]
+    assert lines[3].endswith("0.125  0.875  4.125  abandoned or under way")
     assert "population: earners" in text
     assert "adjacency:  add-remove" in text
     assert "budget:     ε = 5 at δ = 1e-06" in text
@@ -173,7 +173,7 @@ def test_the_table_shows_every_charge_its_state_and_what_is_left(tmp_path):
 
 def test_the_table_of_a_new_ledger_has_only_its_heading(tmp_path):
     text = create(tmp_path / "ledger.db", 0.3).show()
-    assert "spent:      ε = 0\nleft:       ε = 0.3\n" in text
+    assert "spent:      ε = 0\nzCDP:       ρ = 0\nleft:       ε = 0.3\n" in text
     assert "(not named)" in text
 
 

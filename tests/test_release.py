@@ -24,10 +24,11 @@ GUARANTEE = Guarantee(
     rows=2,
 )
 FRAME = pd.DataFrame({"x": [0.25, 0.5]})
+SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
 
 
 def release(count=1, report=lambda: "<p>report</p>"):
-    parameters = tuple({"parameters": {"phi": k}} for k in range(count))
+    parameters = tuple({"parameters": {"phi": k}, "schema": SCHEMA} for k in range(count))
     return Release(GUARANTEE, (FRAME,) * count, parameters, {"n": 2}, report)
 
 
@@ -40,6 +41,7 @@ def test_a_release_has_the_layout_of_the_contract(tmp_path):
     assert files(out) == [
         "internal/diagnostics.json",
         "internal/report.html",
+        "public/card.html",
         "public/guarantee.json",
         "public/guarantee.txt",
         "public/parameters.json",
@@ -86,9 +88,9 @@ def test_an_existing_directory_is_replaced_only_by_force(tmp_path):
     out = release().write(tmp_path / "out")
     with pytest.raises(BadInput, match="exists already"):
         release(2).write(out)
-    assert len(files(out)) == 6
+    assert len(files(out)) == 7
     release(2).write(out, force=True)
-    assert len(files(out)) == 8
+    assert len(files(out)) == 9
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 

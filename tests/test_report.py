@@ -255,9 +255,9 @@ def test_every_picture_is_described_in_words(rendered):
     labels = [
         value for tag, name, value in reader.attributes if (tag, name) == ("svg", "aria-label")
     ]
-    assert pictures == ["img"] * 4
-    assert len(set(labels)) == 4
-    assert reader.tags["figure"] == reader.tags["figcaption"] == 4
+    assert pictures == ["img"] * 8
+    assert len(set(labels)) == 8
+    assert reader.tags["figure"] == reader.tags["figcaption"] == 8
 
 
 def test_the_sections_come_in_the_order_in_which_they_are_read(rendered):
@@ -265,8 +265,11 @@ def test_the_sections_come_in_the_order_in_which_they_are_read(rendered):
     headings = [
         BANNER,
         "The guarantee",
+        "at most this sure",
+        "Exactly",
         "side by side",
         "15th percentile",
+        "By group",
         "How far single records reach",
         "R-hat",
         "internal/report.html",
@@ -331,7 +334,7 @@ def test_a_mechanism_without_a_model_has_a_report():
     reader = Reader(ph())
     assert "fits no model" in reader.text
     assert "no likelihood" in reader.text
-    assert reader.tags["svg"] == 3
+    assert reader.tags["svg"] == 5
 
 
 @pytest.mark.parametrize("bound", [None, np.inf])
@@ -354,7 +357,7 @@ def test_infinite_scores_are_left_out_and_counted():
 def test_equal_weights_are_a_sentence_and_not_a_picture():
     reader = Reader(small_page(alpha=np.full(6, 0.25)).render())
     assert "Every record has weight 0.25" in reader.text
-    assert reader.tags["svg"] == 4
+    assert reader.tags["svg"] == 6
 
 
 def test_a_table_without_numbers_is_drawn_against_the_position():

@@ -34,7 +34,7 @@ def create(
 
 @app.command()
 def show(ledger: Where) -> None:
-    """Show every charge and what is left."""
+    """Show every period, what is spent and left, and how long the budget lasts."""
     from understudy.ledger import Ledger
 
     typer.echo(Ledger.open(ledger).show(), nl=False)

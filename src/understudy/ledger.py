@@ -20,14 +20,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from understudy.accounting import Cost, check_delta, composed, exact, pure, total
+from understudy.accounting import Cost, check_delta, composed, exact, total
 from understudy.column import writable
 from understudy.errors import BadInput, Refused
 from understudy.guarantee import Adjacency
@@ -41,6 +39,7 @@ from understudy.ledger_chain import (
     verified,
 )
 from understudy.ledger_store import Store, create_at, store_at
+from understudy.year import left_after, part, plain, stated, year_of
 
 if TYPE_CHECKING:
     from understudy.ledger_chain import Contents
@@ -101,16 +100,28 @@ class Ledger:
         A release whose pure ε is at most this fits a pure budget. With a δ, what a release takes
         of it depends on how it composes with those before: `charge` decides.
         """
-        return _left(self._read())
+        return left_after((entry.cost for entry in self._read().charges), self.settings)
 
     def show(self) -> str:
-        """Return the charges and what is left, as a table for the terminal."""
-        return _table(self._read())
+        """Return every period and what is left, as a table for the terminal."""
+        return str(year_of(self))
 
-    def charge(self, cost: Cost, *, label: str, details: Mapping[str, Any]) -> Entry:
+    def chain(self) -> Chain:
+        """Return all rows together with the settings, verified."""
+        return self._read()
+
+    def charge(
+        self,
+        cost: Cost,
+        *,
+        label: str,
+        details: Mapping[str, Any],
+        check: Callable[[Chain], None] = lambda chain: None,
+    ) -> Entry:
         """Spend a cost under the ledger's adjacency, or refuse if the budget does not allow it.
 
-        The charge is on the disk when it is returned; only then may anything be drawn.
+        `check` may refuse as well; it sees the ledger while nobody else can write. The charge is on
+        the disk when it is returned; only then may anything be drawn.
         """
         if cost.epsilon == 0:
             raise BadInput("a release that costs nothing cannot be charged to a ledger.")
@@ -122,6 +133,7 @@ class Ledger:
             import dp_accounting  # noqa: F401
         with self._store.writing() as connection:
             chain = self._verified(self._store.contents(connection))
+            check(chain)
             _check_budget(chain, cost)
             row = chain.following(
                 kind=EntryKind.CHARGE, time=_now(), label=label, cost=cost, details=text
@@ -129,8 +141,9 @@ class Ledger:
             self._store.append(connection, row)
         return Entry.from_row(row)
 
-    def publish(self, entry: Entry) -> Entry:
-        """Record that the release which a charge paid for has become visible."""
+    def publish(self, entry: Entry, *, details: Mapping[str, Any] | None = None) -> Entry:
+        """Record that the release which a charge paid for has become visible, and what it is."""
+        text = canonical_details({} if details is None else details)
         with self._store.writing() as connection:
             chain = self._verified(self._store.contents(connection))
             if entry.hash not in {charge.hash for charge in chain.charges}:
@@ -138,7 +151,11 @@ class Ledger:
             if entry.number in chain.published:
                 raise BadInput(f"entry {entry.number} of {self._store.name} is published already.")
             row = chain.following(
-                kind=EntryKind.PUBLISHED, time=_now(), label=entry.label, refers_to=entry.number
+                kind=EntryKind.PUBLISHED,
+                time=_now(),
+                label=entry.label,
+                details=text,
+                refers_to=entry.number,
             )
             self._store.append(connection, row)
         return Entry.from_row(row)
@@ -176,69 +193,9 @@ def _check_budget(chain: Chain, cost: Cost) -> None:
     charged = [entry.cost for entry in chain.charges]
     if composed([*charged, cost], delta=settings.delta) <= exact(settings.budget):
         return
-    spent = composed(charged, delta=settings.delta)
+    spent, left = composed(charged, delta=settings.delta), left_after(charged, settings)
     raise Refused(
-        f"this release costs ε = {_plain(cost.epsilon)}, which is more than the ledger allows: of "
-        f"its budget of {_stated(settings)} it has spent {_used(spent, settings)} and has "
-        f"{_used(_left(chain), settings)} left; nothing was charged."
+        f"this release costs ε = {plain(cost.epsilon)}, which is more than the ledger allows: of "
+        f"its budget of {stated(settings)} it has spent {part(spent, settings)} and has "
+        f"{part(left, settings)} left; nothing was charged."
     )
-
-
-def _left(chain: Chain) -> float:
-    spent = composed((entry.cost for entry in chain.charges), delta=chain.settings.delta)
-    rest = exact(chain.settings.budget) - spent
-    nearest = float(rest)
-    # What is said to be left can be spent, so it must not be rounded up.
-    return max(0.0, nearest if exact(nearest) <= rest else math.nextafter(nearest, 0))
-
-
-def _stated(settings: Settings) -> str:
-    at = "" if settings.delta is None else f" at δ = {_plain(settings.delta)}"
-    return f"ε = {_plain(settings.budget)}{at}"
-
-
-def _plain(number: float | Fraction) -> str:
-    """Return a number as people write it."""
-    return repr(float(number)).removesuffix(".0")
-
-
-def _used(number: float | Fraction, settings: Settings) -> str:
-    """Return a part of the budget: exactly, except where it was converted to δ."""
-    return _plain(number) if settings.delta is None else f"{float(number):.6g}"
-
-
-def _table(chain: Chain) -> str:
-    settings, charges = chain.settings, chain.charges
-    running = accumulate(exact(entry.cost.epsilon) for entry in charges)
-    rows = [("number", "time", "label", "ε", "total", "state")]
-    rows += [
-        (
-            str(entry.number),
-            entry.time,
-            entry.label,
-            _plain(entry.cost.epsilon),
-            _plain(sum_),
-            "published" if entry.number in chain.published else "abandoned or under way",
-        )
-        for entry, sum_ in zip(charges, running, strict=True)
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
-    costs = [entry.cost for entry in charges]
-    spent, used = pure(costs), composed(costs, delta=settings.delta)
-    at = (
-        ""
-        if used == spent
-        else f", or {_used(used, settings)} at δ = {_plain(settings.delta or 0)}"
-    )
-    facts = [
-        ("population", settings.population or "(not named)"),
-        ("adjacency", str(settings.adjacency)),
-        ("budget", _stated(settings)),
-        ("spent", f"ε = {_plain(spent)}{at}"),
-        ("left", f"ε = {_used(_left(chain), settings)}"),
-    ]
-    return "\n".join([*lines, "", *(f"{name + ':':12}{fact}" for name, fact in facts)]) + "\n"

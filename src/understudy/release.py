@@ -1,6 +1,6 @@
 """What may leave the building, and what must stay.
 
-    DIR/public/      synthetic tables, the private draw of θ, the guarantee
+    DIR/public/      synthetic tables, the private draw of θ, the guarantee, a card for readers
     DIR/internal/    report and diagnostics: confidential, readable by their owner only
 
 A release is written into a hidden directory beside its destination and moved into place in one
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import tables
 from understudy.errors import BadInput
 from understudy.files import current_umask, hidden_directory, uninterrupted
+from understudy.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,6 +50,13 @@ class Release:
         """The (first) synthetic table."""
         return self.tables[0]
 
+    def card(self) -> str:
+        """Return the public card; only what is published goes into it."""
+        from understudy.report.card import render_card
+
+        schema = Schema.from_dict(self.parameters[0]["schema"])
+        return render_card(self.guarantee, schema, self.tables)
+
     def write(
         self, directory: str | os.PathLike[str], *, force: bool = False, parquet: bool = False
     ) -> Path:
@@ -64,7 +72,7 @@ class Release:
             _settle(staging)
             _move_into_place(staging, destination, force=force)
         if self.charge is not None:
-            self.charge.publish()
+            self.charge.publish(self.parameters[0]["parameters"])
         return destination
 
     def _write_public(self, public: Path, *, parquet: bool) -> None:
@@ -77,6 +85,7 @@ class Release:
             _write_json(public / f"parameters{suffix}.json", theta)
         _write_json(public / "guarantee.json", self.guarantee.to_dict())
         (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")
+        (public / "card.html").write_text(self.card(), encoding="utf-8")
 
     def _write_internal(self, internal: Path) -> None:
         internal.mkdir(mode=0o700)

@@ -12,22 +12,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
 from understudy.report.svg import INK, inline_svg, printable
-from understudy.report.wording import person, tick
+from understudy.report.wording import person
 from understudy.utility import level_shares, max_ecdf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
 
 CONFIDENTIAL = "#0072B2"
 SYNTHETIC = "#D55E00"
 
+Picture = dict[str, str]
+"""A picture's SVG with its caption."""
+TABLES = ("Confidential", "Synthetic")
+
 LARGEST_SCATTER = 2000
-LONGEST_LEVEL = 28
+QUANTILES = 200
 
 
 def density(
@@ -71,20 +75,27 @@ def density(
         axes.set_ylim(bottom=0)
         axes.set_xlabel(printable(label))
         axes.set_ylabel(f"Share of records per {person(width)}" if smooth else "Share of records")
-        _numbers_along(axes.xaxis)
-        _percent_along(axes.yaxis)
-        _legend_above(axes)
+        numbers_along(axes.xaxis)
+        percent_along(axes.yaxis)
+        legend_above(axes)
 
     return inline_svg(draw, f"Density of {label} in the confidential and the synthetic table")
 
 
 def ecdf(
-    confidential: ArrayLike, synthetic: ArrayLike, label: str, bounds: tuple[float, float]
+    confidential: ArrayLike,
+    synthetic: ArrayLike,
+    label: str,
+    bounds: tuple[float, float],
+    names: tuple[str, str] = TABLES,
 ) -> str:
-    """Draw both empirical distribution functions and mark where they are furthest apart."""
+    """Draw both empirical distribution functions and mark where they are furthest apart.
+
+    `names` are those of the two tables, where they are not a confidential and a synthetic one.
+    """
 
     def draw(axes: Axes) -> None:
-        for name, values, colour, dashes in _pair(confidential, synthetic):
+        for name, values, colour, dashes in _pair(confidential, synthetic, names):
             at, height = steps(values, bounds)
             axes.step(at, height, where="post", color=colour, linestyle=dashes, label=name)
         _mark_gap(axes, confidential, synthetic, bounds)
@@ -92,12 +103,45 @@ def ecdf(
         axes.set_ylim(0, 1.02)
         axes.set_xlabel(printable(label))
         axes.set_ylabel("Share of records up to this value")
-        _numbers_along(axes.xaxis)
-        _percent_along(axes.yaxis)
-        _legend_above(axes)
+        numbers_along(axes.xaxis)
+        percent_along(axes.yaxis)
+        legend_above(axes)
+
+    return inline_svg(draw, f"Distribution functions of {label} in {_both(names)}")
+
+
+def qq(confidential: ArrayLike, synthetic: ArrayLike, label: str) -> str:
+    """Draw the quantiles of both tables against each other; on the diagonal they agree."""
+    at = (np.arange(QUANTILES) + 0.5) / QUANTILES
+    ours, theirs = (
+        np.quantile(np.asarray(values, dtype=np.float64), at)
+        for values in (confidential, synthetic)
+    )
+    ends = min(ours[0], theirs[0]), max(ours[-1], theirs[-1])
+    margin = 0.03 * (ends[1] - ends[0]) or 1.0
+
+    def draw(axes: Axes) -> None:
+        axes.plot(ends, ends, color=INK, linestyle="--", linewidth=1.2, label="Equal quantiles")
+        axes.plot(
+            ours,
+            theirs,
+            linestyle="none",
+            marker="o",
+            markersize=3,
+            markeredgewidth=0,
+            color=SYNTHETIC,
+            label="Quantiles",
+        )
+        axes.set_xlim(ends[0] - margin, ends[1] + margin)
+        axes.set_ylim(ends[0] - margin, ends[1] + margin)
+        axes.set_xlabel(f"{printable(label)}, confidential")
+        axes.set_ylabel(f"{printable(label)}, synthetic")
+        numbers_along(axes.xaxis)
+        numbers_along(axes.yaxis)
+        legend_above(axes)
 
     return inline_svg(
-        draw, f"Distribution functions of {label} in the confidential and the synthetic table"
+        draw, f"Quantiles of {label} in the synthetic table against those in the confidential one"
     )
 
 
@@ -126,8 +170,8 @@ def weights(alpha: ArrayLike, values: ArrayLike, label: str) -> str:
         axes.set_ylim(-0.03, 1.05)
         axes.set_xlabel(printable(label))
         axes.set_ylabel("Weight α")
-        _numbers_along(axes.xaxis)
-        _numbers_along(axes.yaxis)
+        numbers_along(axes.xaxis)
+        numbers_along(axes.yaxis)
 
     return inline_svg(draw, f"Weight of each record against its {label}")
 
@@ -146,12 +190,12 @@ def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, lab
             axes.axhline(
                 bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {person(bound)}"
             )
-            _legend_above(axes)
+            legend_above(axes)
         axes.set_ylim(bottom=0)
         axes.set_xlabel(printable(label))
         axes.set_ylabel("Largest |score|")
-        _numbers_along(axes.xaxis)
-        _numbers_along(axes.yaxis)
+        numbers_along(axes.xaxis)
+        numbers_along(axes.yaxis)
 
     return inline_svg(draw, f"Largest score of each record against its {label}")
 
@@ -177,6 +221,7 @@ def levels(
     synthetic: Iterable[object],
     label: str,
     level_names: Sequence[str],
+    names: tuple[str, str] = TABLES,
 ) -> str:
     """Draw the share of every declared level in both tables as a pair of bars."""
     ours = level_shares(confidential, level_names, "confidential")
@@ -184,7 +229,9 @@ def levels(
     rows = np.arange(len(level_names))
 
     def draw(axes: Axes) -> None:
-        axes.barh(rows - 0.2, list(ours.values()), 0.4, color=CONFIDENTIAL, label="Confidential")
+        axes.barh(
+            rows - 0.2, list(ours.values()), 0.4, color=CONFIDENTIAL, label=printable(names[0])
+        )
         axes.barh(
             rows + 0.2,
             list(theirs.values()),
@@ -192,61 +239,30 @@ def levels(
             facecolor="white",
             edgecolor=SYNTHETIC,
             hatch="////",
-            label="Synthetic",
+            label=printable(names[1]),
         )
-        axes.set_yticks(rows, [_shortened(name) for name in level_names])
+        axes.set_yticks(rows, [shortened(name) for name in level_names])
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("Share of records")
-        _percent_along(axes.xaxis)
-        _legend_above(axes)
+        percent_along(axes.xaxis)
+        legend_above(axes)
 
     height = 1.2 + 0.36 * len(level_names)
-    return inline_svg(
-        draw, f"Share of each level of {label} in the confidential and the synthetic table", height
-    )
+    return inline_svg(draw, f"Share of each level of {label} in {_both(names)}", height)
 
 
-def _shortened(name: str) -> str:
-    """Return a level's name, cut where it would leave no room for the bars."""
-    name = printable(name)
-    return name if len(name) <= LONGEST_LEVEL else name[: LONGEST_LEVEL - 1] + "…"
+def _both(names: tuple[str, str]) -> str:
+    if names == TABLES:
+        return "the confidential and the synthetic table"
+    return " and ".join(names)
 
 
 def _pair(
-    confidential: ArrayLike, synthetic: ArrayLike
+    confidential: ArrayLike, synthetic: ArrayLike, names: tuple[str, str] = TABLES
 ) -> tuple[tuple[str, ArrayLike, str, str], ...]:
     """Return name, values, colour and line style of both tables, the same in every picture."""
     return (
-        ("Confidential", confidential, CONFIDENTIAL, "-"),
-        ("Synthetic", synthetic, SYNTHETIC, "--"),
-    )
-
-
-def _numbers_along(axis: Axis) -> None:
-    """Label an axis with few numbers, written for people."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda number, _: tick(number)))
-
-
-def _percent_along(axis: Axis) -> None:
-    """Label an axis with percentages."""
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{tick(100 * share)}%"))
-
-
-def _legend_above(axes: Axes) -> None:
-    """Put the legend where it cannot hide anything."""
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2,
-        borderaxespad=0.2,
-        columnspacing=1.4,
-        handlelength=1.8,
-        handletextpad=0.6,
+        (printable(names[0]), confidential, CONFIDENTIAL, "-"),
+        (printable(names[1]), synthetic, SYNTHETIC, "--"),
     )

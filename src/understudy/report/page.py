@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.guarantee import Guarantee
-from understudy.report import sections, whole
+from understudy.report import groups, influence, sections, whole
+from understudy.report.drift import Earlier, since
+from understudy.report.spending import spending
+from understudy.report.template import fill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
     from understudy.schema import Schema
     from understudy.utility import CategoricalUtility, Pair, TableUtility, Utility
+    from understudy.year import Year
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,6 +52,10 @@ class Page:
     rows: int | None = None
     """Rows of the confidential table, where survey weights have repeated them."""
     pairs: Sequence[Pair] = ()
+    earlier: Earlier | None = None
+    """The last period's release, to see what moved since."""
+    year: Year | None = None
+    """The ledger's year, up to and including this release."""
 
     def __post_init__(self) -> None:
         for per_record in (self.alpha, self.largest_score):
@@ -67,16 +75,23 @@ class Page:
             sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
             columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
+            groups=groups.by_group(
+                groups.most_different(self.schema, self.confidential, self.synthetic)
+            ),
+            drift=None
+            if self.earlier is None
+            else since(self.earlier, self.synthetic, self.schema),
+            year=spending(self.year),
             pairs=whole.pairs({"": self.pairs}),
             influence={
-                "stages": sections.stages(self.diagnostics),
-                "coarse": sections.candidates_warning(self.diagnostics),
-                "warning": sections.censoring_warning(self.diagnostics, self.records),
-                "facts": sections.influence_facts(
-                    self.diagnostics, self.largest_score, self.records
-                ),
-                "weights": sections.weights(self.alpha, values, label),
-                "scores": sections.scores(self.largest_score, values, self.bound, label),
+                "stages": influence.stages(self.diagnostics),
+                "coarse": influence.candidates_warning(self.diagnostics),
+                "warning": influence.censoring_warning(self.diagnostics, self.records),
+                "facts": influence.facts(self.diagnostics, self.largest_score, self.records),
+                "weights": influence.weights(self.alpha, values, label),
+                "scores": influence.scores(self.largest_score, values, self.bound, label),
+                "label": label,
+                "censored": influence.censored_where(self.largest_score, values, self.bound),
             },
             convergence=sections.convergence(self.diagnostics, self.guarantee.sampler),
         )
@@ -118,7 +133,7 @@ def render_side_by_side(
     )
 
 
-_SECTIONS = ["guarantee", "overview", "columns", "pairs", "propensity"]
+_SECTIONS = ["guarantee", "year", "overview", "columns", "groups", "drift", "pairs", "propensity"]
 _SECTIONS += ["regression", "influence", "convergence"]
 
 
@@ -130,14 +145,4 @@ def _sizes(rows: int, synthetic: DataFrame, records: int | None = None) -> str:
 
 
 def _render(**view: Any) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("understudy", "report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("report.html.j2").render(dict.fromkeys(_SECTIONS) | view)
+    return fill("report.html.j2", **(dict.fromkeys(_SECTIONS) | view))

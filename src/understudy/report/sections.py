@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.guarantee import SEEDED, Guarantee, Kind
-from understudy.report import figures
+from understudy.report import figures, plain
 from understudy.report.wording import (
     NOTHING,
     change,
     hundredths,
-    percent,
     person,
     points,
     signed,
@@ -43,8 +41,6 @@ _STATISTICS = {
     "q90": "90th percentile",
 }
 
-Picture = dict[str, str]
-
 
 def promise(guarantee: Guarantee) -> dict[str, Any]:
     """Return the guarantee as its card shows it."""
@@ -52,6 +48,8 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "kind": str(guarantee.kind),
         "badge": _BADGES[guarantee.kind],
+        "sentences": plain.sentences(guarantee),
+        "odds": plain.odds(guarantee),
         "headline": guarantee.headline,
         "epsilons": [
             {
@@ -142,6 +140,11 @@ def _column(
                 "caption": "The share of records up to each value. The black bar marks where the "
                 "tables are furthest apart, the max-ECDF.",
             },
+            {
+                "svg": figures.qq(ours, theirs, column.name),
+                "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
+                "values are larger than the confidential ones at the same place in the order.",
+            },
         ],
         "distances": [
             ("max-ECDF", person(utility.max_ecdf)),
@@ -201,118 +204,6 @@ def outcome(
             return f"mean {column.name}", np.bincount(units, values) / np.bincount(units)
     records = len(confidential) if units is None else int(units.max()) + 1
     return "position in the table", np.arange(1.0, records + 1)
-
-
-def influence_facts(
-    diagnostics: Mapping[str, Any], largest_score: NDArray[np.float64] | None, n: int
-) -> list[tuple[str, str]]:
-    """Return what the diagnostics say about how far single records moved the posterior."""
-    censored, seconds = diagnostics.get("censored_records"), diagnostics.get("seconds")
-    lipschitz, local = diagnostics.get("lipschitz_bound"), diagnostics.get("local_epsilon")
-    if lipschitz is None and largest_score is not None and np.isinf(largest_score).any():
-        # JSON holds no infinity, so the diagnostics say nothing just where there is no bound.
-        lipschitz = local = math.inf
-    return [
-        ("Lipschitz bound Δ", person(lipschitz)),
-        ("Local ε = 2Δ", person(local)),
-        (
-            "Censored records",
-            NOTHING if censored is None else f"{censored:,} of {n:,} ({percent(censored / n)})",
-        ),
-        ("Divergences", person(diagnostics.get("divergences"))),
-        ("Running time", NOTHING if seconds is None else f"{person(seconds, digits=3)} s"),
-    ]
-
-
-def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """Return the stages of an anchored draw: weight, threshold, bound, effective candidates."""
-    return [
-        (
-            str(number),
-            person(stage["alpha"]),
-            person(stage["threshold"]),
-            person(stage["bound"]),
-            person(stage["effective_candidates"], digits=3),
-        )
-        for number, stage in enumerate(diagnostics.get("stages") or (), start=1)
-    ]
-
-
-def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
-    """Return a warning where so few candidates carried weight that the draw is a coarse one."""
-    found = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
-    low = [number for number, few in enumerate(found, start=1) if few is not None and few < 10]
-    if not low:
-        return None
-    return (
-        f"Fewer than 10 candidates carried weight at stage {', '.join(map(str, low))}: the draw is "
-        "private all the same, but coarser than the posterior. More candidates or more stages help."
-    )
-
-
-def censoring_warning(diagnostics: Mapping[str, Any], n: int) -> str | None:
-    """Return a warning where most of the table is censored and has little left to say."""
-    censored = diagnostics.get("censored_records") or 0
-    if censored <= n / 2:
-        return None
-    return (
-        f"{percent(censored / n)} of the records are censored, so the synthetic table may say more "
-        "about the prior than about them. A larger ε helps; so does measuring the columns in units "
-        "in which their densities are close to one, because log-likelihoods are censored as they "
-        "are."
-    )
-
-
-def weights(
-    alpha: NDArray[np.float64] | None, values: NDArray[np.float64], label: str
-) -> Picture | None:
-    """Return the picture of the weights, or one sentence where they are all the same."""
-    if alpha is None:
-        return None
-    if np.ptp(alpha) == 0:
-        meaning = (
-            "nothing is weighed down"
-            if alpha[0] == 1
-            else "the likelihood of the whole table is tempered evenly"
-        )
-        return {"svg": "", "caption": f"Every record has weight {person(alpha[0])}: {meaning}."}
-    return {
-        "svg": figures.weights(alpha, values, label),
-        "caption": f"Each point is a record: its weight against its {label}. A record of weight 1 "
-        "counts in full; a record of weight 0 does not move the parameters at all."
-        + _left_out(values.size),
-    }
-
-
-def scores(
-    largest_score: NDArray[np.float64] | None,
-    values: NDArray[np.float64],
-    bound: float | None,
-    label: str,
-) -> Picture | None:
-    """Return the picture of each record's largest score over the draws."""
-    if largest_score is None:
-        return None
-    finite = int(np.isfinite(largest_score).sum())
-    endless = largest_score.size - finite
-    limit = (
-        "This mechanism does not censor, so nothing bounds how far a record moves the posterior."
-        if bound is None or math.isinf(bound)
-        else "A record that reaches the dashed line is censored there: at no draw does any record "
-        f"add more than {person(bound)} to the log posterior, or take more away."
-    )
-    return {
-        "svg": figures.scores(largest_score, values, bound, label),
-        "caption": f"Each point is a record: its largest |score| over the draws against its "
-        f"{label}. {limit}"
-        + _left_out(finite)
-        + (f" Not shown because their score is infinite: {endless:,}." if endless else ""),
-    }
-
-
-def _left_out(records: int) -> str:
-    most = figures.LARGEST_SCATTER
-    return f" Shown are {most:,} of {records:,} records." if records > most else ""
 
 
 def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:

@@ -1,0 +1,278 @@
+"""The public card of a release: what it is, what is promised, how to use it, and its limits.
+
+`render_card` knows the guarantee, the schema and the synthetic tables, all of which are published
+anyway, and nothing else. So no card can hold anything confidential: it is computed from what is
+public, and this module imports nothing that has ever seen a record.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.column import Role, Type
+from understudy.guarantee import Adjacency, Kind
+from understudy.report import plain, spark
+from understudy.report.curves import bin_edges
+from understudy.report.template import fill
+from understudy.report.wording import hundredths, percent, person
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pandas import DataFrame, Series
+
+    from understudy.column import Column
+    from understudy.guarantee import Guarantee
+    from understudy.schema import Schema
+
+SHOWN_LEVELS = 12
+NAMED_COLUMNS = 4
+
+_TYPES = {
+    Type.CONTINUOUS: "a number",
+    Type.COUNT: "a count",
+    Type.INTEGER: "a whole number",
+    Type.CATEGORICAL: "one of {} levels",
+    Type.BINARY: "one of {} levels",
+}
+
+
+def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame]) -> str:
+    """Return `public/card.html`, the same text for the same release."""
+    first = tables[0]
+    shown = [column for column in schema.columns if column.name in first.columns]
+    return fill(
+        "card.html.j2",
+        title=_title([column.name for column in shown]),
+        sizes=_sizes(tables, len(shown)),
+        files=_files(len(tables)),
+        several=len(tables) > 1,
+        public=any(column.role is Role.PUBLIC for column in shown),
+        seeded=guarantee.seeded,
+        guarantee=_promise(guarantee, schema),
+        uses=_uses(guarantee, len(tables)),
+        misuses=_misuses(len(tables)),
+        limits=_limits(schema, len(tables)),
+        rules=[(rule.condition, rule.then) for rule in schema.rules],
+        columns=[_column(column, first[column.name]) for column in shown],
+    )
+
+
+def _title(names: Sequence[str]) -> str:
+    if len(names) > NAMED_COLUMNS:
+        names = [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
+    *most, last = names
+    return f"Synthetic data: {', '.join(most)} and {last}" if most else f"Synthetic data: {last}"
+
+
+def _sizes(tables: Sequence[DataFrame], columns: int) -> str:
+    rows = f"{len(tables[0]):,} synthetic rows"
+    each = f" in each of {len(tables)} tables" if len(tables) > 1 else ""
+    return f"{rows}{each} · {columns} column{'s' if columns > 1 else ''}"
+
+
+def _files(count: int) -> list[tuple[str, str]]:
+    upto = f" to synthetic-{count}.csv" if count > 1 else ""
+    thetas = f" to parameters-{count}.json" if count > 1 else ""
+    return [
+        (f"synthetic.csv{upto}", "the synthetic rows"),
+        (
+            f"parameters.json{thetas}",
+            "what the rows were simulated from, and the declared columns: more rows can be "
+            "simulated from it without weakening the promise",
+        ),
+        ("guarantee.txt", "the promise in words"),
+        ("guarantee.json", "the promise for machines"),
+        ("card.html", "this page"),
+    ]
+
+
+def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
+    stated = guarantee.epsilon
+    kind, badge = _badge(guarantee)
+    facts = [
+        ("Mechanism", guarantee.mechanism),
+        ("Draws of the parameters", f"{guarantee.draws:,}"),
+        ("Privacy ledger", guarantee.charged or "not charged to any ledger"),
+    ]
+    return {
+        "kind": kind,
+        "badge": badge,
+        "sentences": plain.sentences(guarantee),
+        "odds": plain.odds(guarantee),
+        "epsilons": [
+            {
+                "number": person(stated[adjacency]),
+                "words": f"when {words}",
+                "name": str(adjacency),
+            }
+            for adjacency, words in guarantee.changes.items()
+        ]
+        if stated is not None
+        else [],
+        "unit": _protected(guarantee, schema) if stated is not None else None,
+        "together": _together(guarantee) if stated is not None else None,
+        "exactly": guarantee.headline,
+        "assumptions": guarantee.assumptions,
+        "facts": facts,
+    }
+
+
+def _badge(guarantee: Guarantee) -> tuple[str, str]:
+    """Return the colour and the words of the badge: what voids a promise stands there first."""
+    if guarantee.seeded:
+        return "none", "✗ Not for release"
+    if guarantee.kind is Kind.STRICT and guarantee.waived:
+        return "asymptotic", "! Conditional guarantee"
+    return ("strict", "✓ Strict guarantee") if guarantee.epsilon else ("none", "✗ No guarantee")
+
+
+def _protected(guarantee: Guarantee, schema: Schema) -> str:
+    if guarantee.unit is not None:
+        most = "" if schema.rows_per_unit is None else f", of which there are {_upto(schema)}"
+        return f"The promise is made to each '{guarantee.unit}', with all its rows{most}."
+    if schema.row_is_unit:
+        return (
+            "The promise is made to each row. Somebody who had several rows in the confidential "
+            "table is protected less: ε is multiplied by their number."
+        )
+    return "The promise is made to each person, who had at most one row in the confidential table."
+
+
+def _upto(schema: Schema) -> str:
+    return "one" if schema.rows_per_unit == 1 else f"at most {schema.rows_per_unit}"
+
+
+def _together(guarantee: Guarantee) -> str | None:
+    if guarantee.draws == 1:
+        return None
+    assert guarantee.epsilon is not None
+    each = guarantee.epsilon[Adjacency.ADD_REMOVE] / guarantee.draws
+    return (
+        f"Each of the {guarantee.draws} tables has its own draw of the parameters and its own "
+        f"share of ε ({person(each)} when rows are added or removed). The numbers above are for "
+        "whoever sees all of them."
+    )
+
+
+def _uses(guarantee: Guarantee, tables: int) -> list[str]:
+    if guarantee.seeded:
+        return ["Nothing but tests: this release is not for use."]
+    found = [
+        "Averages, shares, distributions and simple relations between columns of the whole table.",
+        "Teaching, writing and testing programs, and planning an analysis that is later run on the "
+        "confidential table by those who may.",
+        "Say that the data are synthetic wherever a number from them is printed.",
+    ]
+    if guarantee.kind is Kind.STRICT and not guarantee.waived:
+        found.append(
+            "Share it freely: nothing that is computed from these files weakens the promise."
+        )
+    if guarantee.epsilon is None:
+        found.insert(0, "Use only by people who may see the confidential table itself.")
+    if tables > 1:
+        found.append(
+            f"Run an analysis in each of the {tables} tables, and combine the results: their mean "
+            "is the estimate, and how far they lie apart shows what the synthesis adds to its "
+            "error."
+        )
+    return found
+
+
+def _misuses(tables: int) -> list[str]:
+    found = [
+        "To learn anything about an individual: no row is a person, and a row that looks like "
+        "somebody you know looks so by chance.",
+        "To look anybody up, or to link rows with other files.",
+        "To count rare cases, or to describe groups of a few dozen rows.",
+    ]
+    if tables > 1:
+        found.append(
+            "To stack the tables as if they were one larger sample: their rows belong to no common "
+            "people, and every interval would come out too narrow."
+        )
+    return found
+
+
+def _limits(schema: Schema, tables: int) -> list[str]:
+    found = [
+        "Usual standard errors, confidence intervals and tests are too optimistic here: they "
+        "ignore the noise that protects people, and what the model leaves out."
+        + ("" if tables > 1 else " One table alone does not show how large that is."),
+        "Of the relations that synthetic columns have, only those that the model knew of are in "
+        "the rows. What it did not know looks like chance.",
+        "Small groups and the far ends of a distribution come from the model more than from "
+        "people.",
+        "All values keep to the bounds and levels below, which were declared from public "
+        "knowledge; values beyond the bounds cannot occur.",
+    ]
+    if schema.unit is not None:
+        found.append(
+            "Rows do not say who belongs together, so nothing can be followed over several rows."
+        )
+    if schema.survey_weight is not None:
+        found.append("The rows stand for the population, not for the sample: use no weights.")
+    return found
+
+
+def _column(column: Column, values: Series[Any]) -> dict[str, Any]:
+    known = values.dropna()
+    whose = "Public, as given" if column.role is Role.PUBLIC else "Synthetic"
+    type_ = "" if column.type is None else _TYPES[column.type].format(len(column.levels or ()))
+    told: dict[str, Any] = {
+        "name": column.name,
+        "what": f"{whose}: {type_}"
+        + (
+            f" from {person(column.lower, digits=12)} to {person(column.upper, digits=12)}"
+            if column.numeric
+            else ""
+        ),
+        "missing": f"{percent(1 - len(known) / len(values))} of the rows have no value."
+        if column.missing == "model" and len(values)
+        else None,
+        "picture": None,
+        "ends": None,
+        "summary": None,
+        "levels": None,
+        "others": None,
+    }
+    if not len(known):
+        return told
+    return told | (_numbers(column, known) if column.numeric else _levels(column, known))
+
+
+def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
+    sample = values.to_numpy(dtype=np.float64)
+    low, middle, high = (float(q) for q in np.quantile(sample, [0.1, 0.5, 0.9]))
+    counts = np.histogram(sample, bin_edges((column.lower, column.upper), whole=column.whole))[0]
+    summary = (
+        f"Half of the rows lie up to {person(middle)}, and eight of ten from {person(low)} to "
+        f"{person(high)}."
+    )
+    return {
+        "picture": spark.bars(
+            counts.tolist(),
+            f"Distribution of {column.name} over its declared bounds in the synthetic table. "
+            f"{summary}",
+        ),
+        "ends": (person(column.lower), person(column.upper)),
+        "summary": summary,
+    }
+
+
+def _levels(column: Column, values: Series[Any]) -> dict[str, Any]:
+    names = column.levels or ()
+    counts = values.value_counts()
+    shares = {name: int(counts.get(name, 0)) / len(values) for name in names}
+    cut = names if len(names) <= SHOWN_LEVELS else names[: SHOWN_LEVELS - 1]
+    rest = len(names) - len(cut)
+    others = None
+    if rest:
+        share = 1 - sum(shares[name] for name in cut)
+        others = f"{rest} further levels hold {hundredths(share)} of the rows."
+    return {
+        "levels": [(name, hundredths(shares[name]), f"{100 * shares[name]:.2f}") for name in cut],
+        "others": others,
+    }

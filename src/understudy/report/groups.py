@@ -1,0 +1,254 @@
+"""Outcomes by group, in both tables: what an analyst looks at first. It is confidential.
+
+A group is a level of a column, or a fifth of the declared bounds of a public number. Of all pairs
+of an outcome and a grouping, those are shown in which the groups differ most in the confidential
+table, since there is most to lose: the largest η², the share of the outcome's variance that lies
+between groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.column import Role
+from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
+from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
+from understudy.report.svg import inline_svg, printable
+from understudy.report.wording import NOTHING, hundredths, percent, person, points, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from understudy.column import Column
+    from understudy.schema import Schema
+
+SHOWN = 4
+MOST_LEVELS = 12
+FIFTHS = 5
+
+Numbers = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One group in one table."""
+
+    records: int
+    low: float
+    middle: float
+    high: float
+    """Quartiles; of a binary outcome all three are the share of its second level."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Grouped:
+    """An outcome by the groups of another column."""
+
+    outcome: Column
+    by: Column
+    names: tuple[str, ...]
+    explained: float
+    """η² in the confidential table."""
+    cells: tuple[tuple[Cell | None, ...], tuple[Cell | None, ...]]
+    """For each group, in the confidential and in the synthetic table; None where it is empty."""
+
+    @property
+    def what(self) -> str:
+        """What is told of each group."""
+        if self.outcome.levels is None:
+            return f"Median {self.outcome.name}"
+        return f"Share of {self.outcome.levels[1]} in {self.outcome.name}"
+
+
+def most_different(
+    schema: Schema, confidential: DataFrame, synthetic: DataFrame
+) -> tuple[Grouped, ...]:
+    """Return the few pairs of an outcome and a grouping whose groups differ most."""
+    outcomes = {
+        column.name: (column, _values(confidential, column))
+        for column in schema.confidential
+        if column.numeric or len(column.levels or ()) == 2
+    }
+    groupings = {
+        column.name: (column, _codes(confidential, column))
+        for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+        if 2 <= len(_names(column)) <= MOST_LEVELS
+    }
+    found = [
+        (explained(values, codes), outcome, by)
+        for outcome, values in outcomes.values()
+        for by, codes in groupings.values()
+        if outcome.name != by.name
+    ]
+    chosen = sorted(found, key=lambda each: -each[0])[:SHOWN]
+    return tuple(
+        Grouped(
+            outcome=outcome,
+            by=by,
+            names=_names(by),
+            explained=share,
+            cells=(_cells(confidential, outcome, by), _cells(synthetic, outcome, by)),
+        )
+        for share, outcome, by in chosen
+        if share > 0
+    )
+
+
+def explained(values: Numbers, codes: Codes) -> float:
+    """Return η²: the share of the variance of the values that lies between the groups."""
+    there = np.isfinite(values) & (codes >= 0)
+    values, codes = values[there], codes[there]
+    if not values.size or np.ptp(values) == 0:
+        return 0.0
+    sizes = np.bincount(codes)
+    means = np.bincount(codes, values) / np.maximum(sizes, 1)
+    overall = values.mean()
+    between = float((sizes * (means - overall) ** 2).sum())
+    return between / float(((values - overall) ** 2).sum())
+
+
+def _values(frame: DataFrame, column: Column) -> Numbers:
+    values = frame[column.name]
+    if column.levels is None:
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    second = (values == column.levels[1]).to_numpy(dtype=bool, na_value=False)
+    return np.where(values.isna().to_numpy(dtype=bool), np.nan, second.astype(np.float64))
+
+
+def _names(column: Column) -> tuple[str, ...]:
+    """Return the names of a column's groups; a confidential number has none."""
+    if column.levels is not None:
+        return column.levels
+    if column.role is not Role.PUBLIC:
+        return ()
+    edges = _edges(column)
+    if not column.whole:
+        return tuple(f"{person(low)} to {person(high)}" for low, high in pairwise(edges))
+    # The last part of whole numbers includes the bound; the others end before their edge.
+    ends = [*(edges[1:-1] - 1), edges[-1]]
+    return tuple(
+        person(low) if low == high else f"{person(low)} to {person(high)}"
+        for low, high in zip(edges[:-1], ends, strict=True)
+    )
+
+
+def _edges(column: Column) -> Numbers:
+    if not column.whole:
+        return np.linspace(column.lower, column.upper, FIFTHS + 1)
+    parts = min(FIFTHS, int(column.width) + 1)
+    inner = np.rint(column.lower + (column.width + 1) * np.arange(1, parts) / parts)
+    return np.concatenate([[column.lower], inner, [column.upper]])
+
+
+def _codes(frame: DataFrame, column: Column) -> Codes:
+    import pandas as pd
+
+    values = frame[column.name]
+    if column.levels is not None:
+        return pd.Index(column.levels).get_indexer(pd.Index(values)).astype(np.int64)
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    inner = _edges(column)[1:-1]
+    return np.where(np.isnan(numbers), -1, np.searchsorted(inner, numbers, side="right"))
+
+
+def _cells(frame: DataFrame, outcome: Column, by: Column) -> tuple[Cell | None, ...]:
+    values, codes = _values(frame, outcome), _codes(frame, by)
+    return tuple(
+        _cell(values[(codes == code) & np.isfinite(values)], share=outcome.levels is not None)
+        for code in range(len(_names(by)))
+    )
+
+
+def _cell(values: Numbers, *, share: bool) -> Cell | None:
+    if not values.size:
+        return None
+    if share:
+        mean = float(values.mean())
+        return Cell(values.size, mean, mean, mean)
+    low, middle, high = (float(each) for each in np.quantile(values, [0.25, 0.5, 0.75]))
+    return Cell(values.size, low, middle, high)
+
+
+def by_group(found: Sequence[Grouped]) -> list[dict[str, Any]]:
+    """Return the pictures and tables of the report."""
+    return [
+        {
+            "by": each.by.name,
+            "picture": {"svg": draw(each), "caption": _caption(each)},
+            "what": each.what,
+            "rows": list(_rows(each)),
+        }
+        for each in found
+    ]
+
+
+def _caption(each: Grouped) -> str:
+    shown = (
+        f"Median (mark) and middle half of the records (line) of {each.outcome.name}"
+        if each.outcome.levels is None
+        else each.what
+    )
+    return (
+        f"{shown} by {each.by.name}. In the confidential table {percent(each.explained)} of the "
+        "variance lies between these groups."
+    )
+
+
+def _rows(each: Grouped) -> Iterator[tuple[str, ...]]:
+    share = each.outcome.levels is not None
+    write = hundredths if share else person
+    for name, ours, theirs in zip(each.names, *each.cells, strict=True):
+        difference = NOTHING
+        if ours is not None and theirs is not None:
+            both = ours.middle, theirs.middle
+            difference = points(*both) if share else signed(both[1] - both[0])
+        yield (
+            name,
+            *("0" if cell is None else f"{cell.records:,}" for cell in (ours, theirs)),
+            *(NOTHING if cell is None else write(cell.middle) for cell in (ours, theirs)),
+            difference,
+        )
+
+
+def draw(each: Grouped) -> str:
+    """Draw each group as a mark, with a line over the middle half of its records."""
+    rows = np.arange(len(each.names))
+    styles = ((CONFIDENTIAL, "-", "o", "full"), (SYNTHETIC, "--", "D", "none"))
+
+    def fill(axes: Axes) -> None:
+        for turn, (cells, (colour, dashes, mark, filled)) in enumerate(
+            zip(each.cells, styles, strict=True)
+        ):
+            there = [(row, cell) for row, cell in zip(rows, cells, strict=True) if cell is not None]
+            at = [row + (0.17 if turn else -0.17) for row, _ in there]
+            if each.outcome.levels is None:
+                low, high = [cell.low for _, cell in there], [cell.high for _, cell in there]
+                axes.hlines(at, low, high, color=colour, linestyle=dashes, linewidth=2)
+            axes.plot(
+                [cell.middle for _, cell in there],
+                at,
+                linestyle="none",
+                marker=mark,
+                markersize=6,
+                fillstyle=filled,
+                color=colour,
+                label=TABLES[turn],
+            )
+        axes.set_yticks(rows, [shortened(name) for name in each.names])
+        axes.set_ylim(len(rows) - 0.45, -0.55)
+        axes.grid(visible=False, axis="y")
+        axes.set_xlabel(printable(each.what))
+        (numbers_along if each.outcome.levels is None else percent_along)(axes.xaxis)
+        legend_above(axes)
+
+    height = 1.3 + 0.34 * len(each.names)
+    return inline_svg(fill, f"{each.what} by {each.by.name} in both tables", height)

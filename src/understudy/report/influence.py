@@ -1,0 +1,154 @@
+"""How far single records reach: their weights, their scores, and which of them were censored."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.report import figures
+from understudy.report.wording import NOTHING, percent, person
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from understudy.report.figures import Picture
+
+PARTS = 10
+"""Into so many equally large parts the records are put, to see where they are censored."""
+
+
+def facts(
+    diagnostics: Mapping[str, Any], largest_score: NDArray[np.float64] | None, n: int
+) -> list[tuple[str, str]]:
+    """Return what the diagnostics say about how far single records moved the posterior."""
+    censored, seconds = diagnostics.get("censored_records"), diagnostics.get("seconds")
+    lipschitz, local = diagnostics.get("lipschitz_bound"), diagnostics.get("local_epsilon")
+    if lipschitz is None and largest_score is not None and np.isinf(largest_score).any():
+        # JSON holds no infinity, so the diagnostics say nothing just where there is no bound.
+        lipschitz = local = math.inf
+    return [
+        ("Lipschitz bound Δ", person(lipschitz)),
+        ("Local ε = 2Δ", person(local)),
+        (
+            "Censored records",
+            NOTHING if censored is None else f"{censored:,} of {n:,} ({percent(censored / n)})",
+        ),
+        ("Divergences", person(diagnostics.get("divergences"))),
+        ("Running time", NOTHING if seconds is None else f"{person(seconds, digits=3)} s"),
+    ]
+
+
+def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """Return the stages of an anchored draw: weight, threshold, bound, effective candidates."""
+    return [
+        (
+            str(number),
+            person(stage["alpha"]),
+            person(stage["threshold"]),
+            person(stage["bound"]),
+            person(stage["effective_candidates"], digits=3),
+        )
+        for number, stage in enumerate(diagnostics.get("stages") or (), start=1)
+    ]
+
+
+def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
+    """Return a warning where so few candidates carried weight that the draw is a coarse one."""
+    found = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
+    low = [number for number, few in enumerate(found, start=1) if few is not None and few < 10]
+    if not low:
+        return None
+    return (
+        f"Fewer than 10 candidates carried weight at stage {', '.join(map(str, low))}: the draw is "
+        "private all the same, but coarser than the posterior. More candidates or more stages help."
+    )
+
+
+def censoring_warning(diagnostics: Mapping[str, Any], n: int) -> str | None:
+    """Return a warning where most of the table is censored and has little left to say."""
+    censored = diagnostics.get("censored_records") or 0
+    if censored <= n / 2:
+        return None
+    return (
+        f"{percent(censored / n)} of the records are censored, so the synthetic table may say more "
+        "about the prior than about them. A larger ε helps; so does measuring the columns in units "
+        "in which their densities are close to one, because log-likelihoods are censored as they "
+        "are."
+    )
+
+
+def weights(
+    alpha: NDArray[np.float64] | None, values: NDArray[np.float64], label: str
+) -> Picture | None:
+    """Return the picture of the weights, or one sentence where they are all the same."""
+    if alpha is None:
+        return None
+    if np.ptp(alpha) == 0:
+        meaning = (
+            "nothing is weighed down"
+            if alpha[0] == 1
+            else "the likelihood of the whole table is tempered evenly"
+        )
+        return {"svg": "", "caption": f"Every record has weight {person(alpha[0])}: {meaning}."}
+    return {
+        "svg": figures.weights(alpha, values, label),
+        "caption": f"Each point is a record: its weight against its {label}. A record of weight 1 "
+        "counts in full; a record of weight 0 does not move the parameters at all."
+        + _left_out(values.size),
+    }
+
+
+def scores(
+    largest_score: NDArray[np.float64] | None,
+    values: NDArray[np.float64],
+    bound: float | None,
+    label: str,
+) -> Picture | None:
+    """Return the picture of each record's largest score over the draws."""
+    if largest_score is None:
+        return None
+    finite = int(np.isfinite(largest_score).sum())
+    endless = largest_score.size - finite
+    limit = (
+        "This mechanism does not censor, so nothing bounds how far a record moves the posterior."
+        if bound is None or math.isinf(bound)
+        else "A record that reaches the dashed line is censored there: at no draw does any record "
+        f"add more than {person(bound)} to the log posterior, or take more away."
+    )
+    return {
+        "svg": figures.scores(largest_score, values, bound, label),
+        "caption": f"Each point is a record: its largest |score| over the draws against its "
+        f"{label}. {limit}"
+        + _left_out(finite)
+        + (f" Not shown because their score is infinite: {endless:,}." if endless else ""),
+    }
+
+
+def _left_out(records: int) -> str:
+    most = figures.LARGEST_SCATTER
+    return f" Shown are {most:,} of {records:,} records." if records > most else ""
+
+
+def censored_where(
+    largest_score: NDArray[np.float64] | None, values: NDArray[np.float64], bound: float | None
+) -> list[tuple[str, ...]]:
+    """Return how many records were censored in each tenth of the records, by their outcome."""
+    if largest_score is None or bound is None or math.isinf(bound) or not values.size:
+        return []
+    censored = largest_score >= bound
+    if not censored.any():
+        return []
+    cuts = np.unique(np.quantile(values, np.linspace(0, 1, PARTS + 1)))
+    # Equal values are never parted, so where there are many of them there are fewer parts.
+    part = np.clip(np.searchsorted(cuts, values, side="left") - 1, 0, max(len(cuts) - 2, 0))
+    rows: list[tuple[str, ...]] = []
+    for number in np.unique(part):
+        inside = part == number
+        low, high = (float(edge) for edge in (values[inside].min(), values[inside].max()))
+        held, hit = int(inside.sum()), int(censored[inside].sum())
+        where = person(low) if low == high else f"{person(low)} to {person(high)}"
+        rows.append((where, f"{held:,}", f"{hit:,}", percent(hit / held)))
+    return rows

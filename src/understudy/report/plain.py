@@ -1,0 +1,104 @@
+"""The guarantee in words for people who have never heard of ε: a director, or a journalist.
+
+ε bounds by which factor anything can become more or less probable because of one record. So does
+it bound odds: somebody to whom two possibilities are equally likely before a release is, after it,
+at most e^ε/(1 + e^ε) sure of either. That is what is told here, rounded up.
+
+The words follow from the guarantee alone, so they may be published.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from understudy.guarantee import Adjacency, Kind
+
+if TYPE_CHECKING:
+    from understudy.guarantee import Guarantee
+
+LOOSE = 0.95
+"""From here on an opinion is close to knowledge, and the page says so."""
+
+
+def surest(epsilon: float) -> float:
+    """Return how sure one can be at most of what was a toss-up before."""
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def percent_up(share: float) -> str:
+    """Write a share below 1 as a percentage, rounded up but never to certainty.
+
+    >>> percent_up(0.5), percent_up(surest(1.0)), percent_up(surest(20.0))
+    ('50%', '73.2%', 'more than 99.9%')
+    """
+    tenths = math.ceil(round(1000 * share, 9))
+    return f"{tenths / 10:g}%" if tenths < 1000 else "more than 99.9%"
+
+
+def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
+    """Return what a stranger may be unsure of, and how sure this release can make them at most."""
+    stated = guarantee.epsilon
+    if stated is None:
+        return []
+    part = "took part" if guarantee.membership else "provided their confidential values"
+    who = "a person" if guarantee.unit is None else f"one '{guarantee.unit}'"
+    return [
+        (f"Whether {who} {part}", percent_up(surest(stated[Adjacency.ADD_REMOVE]))),
+        (
+            f"Which of two possibilities the confidential values of {who} are",
+            percent_up(surest(stated[Adjacency.REPLACE_ONE])),
+        ),
+    ]
+
+
+def sentences(guarantee: Guarantee) -> list[str]:
+    """Return what is promised and what is not."""
+    stated = guarantee.epsilon
+    if stated is None:
+        return [_UNPROMISED[guarantee.kind], _TREAT]
+    what = "this table" if guarantee.draws == 1 else f"these {guarantee.draws} tables"
+    whence = "it" if guarantee.draws == 1 else "all of them together"
+    found = [
+        f"The confidential values in {what} are made up. They were drawn at random in such a way "
+        f"that what anybody can learn from {whence} about one person is limited, whatever else "
+        "they know, whatever computers they have, now and later. The limit is the number ε "
+        "(epsilon): the smaller, the stricter."
+    ]
+    if guarantee.waived:
+        found.insert(0, _CONDITIONAL)
+    if guarantee.seeded:
+        found.insert(0, _VOID)
+    if surest(stated[Adjacency.REPLACE_ONE]) >= LOOSE:
+        found.append(
+            "This is a loose limit: it does not rule out that somebody who knows much already "
+            "becomes almost sure."
+        )
+    if not guarantee.membership:
+        found.append("Who is in the confidential table, or how many are, is not hidden.")
+    found.append(
+        "What is true of people in general is not hidden either: that is what the release is for. "
+        "And every further release about the same people adds to the limit."
+    )
+    return found
+
+
+_VOID = (
+    "This run was made with a fixed seed, for a test. Whoever knows the seed can undo the noise, "
+    "so what follows would only hold for a run without one."
+)
+_CONDITIONAL = (
+    "What follows holds only if a computation had settled down, and whoever ran it did not insist "
+    "that this was checked."
+)
+_UNPROMISED = {
+    Kind.ASYMPTOTIC: (
+        "Nothing is promised about this table. The method that made it is known to protect people "
+        "only in ever larger tables, and for this one no limit can be stated."
+    ),
+    Kind.NONE: (
+        "Nothing is promised about this table. The method that made it does not limit what can be "
+        "learned about a single person."
+    ),
+}
+_TREAT = "Treat it with the same care as the confidential table that it was made from."

@@ -1,0 +1,73 @@
+"""The year of the ledger that paid for a release, as the report shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.report.axes import numbers_along, shortened
+from understudy.report.figures import CONFIDENTIAL
+from understudy.report.svg import INK, inline_svg
+from understudy.report.wording import person
+from understudy.year import part, plain
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from understudy.year import Year
+
+SHOWN_PERIODS = 24
+
+
+def spending(year: Year | None) -> dict[str, Any] | None:
+    """Return each period with its price and what it left, the totals, and a warning."""
+    if year is None or not year.rows:
+        return None
+    return {
+        "warning": year.warning,
+        "facts": [
+            (name.capitalize() if name.islower() else name, fact) for name, fact in year.facts
+        ],
+        "picture": {"svg": _drawn(year), "caption": _caption(year)},
+        "rows": [
+            (
+                row.name,
+                plain(row.epsilon),
+                plain(row.spent),
+                part(row.left, year.settings),
+                person(row.rho),
+                row.state,
+                row.time[:16].replace("T", " "),
+            )
+            for row in year.rows
+        ],
+    }
+
+
+def _caption(year: Year) -> str:
+    cut = len(year.rows) > SHOWN_PERIODS
+    return "How much of the budget was left after each period" + (
+        f", the last {SHOWN_PERIODS} of {len(year.rows):,}." if cut else "."
+    )
+
+
+def _drawn(year: Year) -> str:
+    shown = year.rows[-SHOWN_PERIODS:]
+    places = np.arange(len(shown))
+
+    def draw(axes: Axes) -> None:
+        axes.bar(places, [row.left for row in shown], 0.6, color=CONFIDENTIAL)
+        axes.axhline(year.settings.budget, color=INK, linestyle="--", linewidth=1.4, label="Budget")
+        step = -(-len(shown) // 12)
+        axes.set_xticks(
+            places[::step], [shortened(row.name) for row in shown[::step]], rotation=45, ha="right"
+        )
+        axes.set_xlim(-0.6, max(len(shown), 6) - 0.4)
+        axes.set_ylim(0, 1.08 * year.settings.budget)
+        axes.grid(visible=False, axis="x")
+        axes.set_ylabel("ε left")
+        numbers_along(axes.yaxis)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+
+    return inline_svg(draw, "What was left of the privacy budget after each period")

@@ -1,0 +1,226 @@
+"""A ledger as a year: what each period cost, what is spent, what is left, and how long it lasts.
+
+The numbers are worked out here once, for `understudy ledger show` and for the report. A period is
+an entry that was charged: whether its release became visible or not, it is paid for. What is left
+is never rounded up, because it can be spent; and how many more releases fit is counted as the
+ledger itself would count them, at the price of the last one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from understudy.accounting import Cost, composed, epsilon_at, exact, pure, total
+from understudy.column import writable
+from understudy.ledger_chain import Entry, EntryKind, Settings
+
+if TYPE_CHECKING:
+    from understudy.ledger import Ledger
+
+FEW_RELEASES = 3
+"""When fewer than these are left, it is time to talk about the budget."""
+FURTHEST = 1000
+"""Beyond so many releases nobody plans."""
+USUAL_DELTA = 1e-6
+"""The δ at which zero-concentrated totals are told where the ledger itself has none."""
+
+PUBLISHED, UNSEEN, CURRENT = "published", "abandoned or under way", "this release"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Period:
+    """One charge, and how the ledger stood after it."""
+
+    number: int
+    name: str
+    """The period that the entry names, or else its label."""
+    time: str
+    epsilon: float
+    rho: float
+    spent: Fraction
+    """Pure ε of all charges up to this one, exactly."""
+    left: float
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Year:
+    """All periods of a ledger in order, and their totals."""
+
+    settings: Settings
+    rows: tuple[Period, ...]
+    cost: Cost
+    """What all of them cost together."""
+    spent: Fraction
+    """The same in pure ε, exactly."""
+    used: Fraction
+    """What they use up of the budget: pure, or at the ledger's δ where that is less."""
+    left: float
+    converted: float
+    """The ε at `delta` that the zero-concentrated total stands for; at most the pure one."""
+    more: int | None
+    """How many more releases fit at the price of the last one; None where there is none yet."""
+
+    @property
+    def delta(self) -> float:
+        """The δ at which the zero-concentrated total is told."""
+        return USUAL_DELTA if self.settings.delta is None else self.settings.delta
+
+    @property
+    def outlook(self) -> str | None:
+        """How long the budget lasts, in words."""
+        if self.more is None:
+            return None
+        price = f"at the last price, ε = {plain(self.rows[-1].epsilon)}"
+        if self.more == 0:
+            return f"no further release fits {price}"
+        if self.more >= FURTHEST:
+            return f"{FURTHEST:,} or more releases fit {price}"
+        return f"{self.more:,} more {'release fits' if self.more == 1 else 'releases fit'} {price}"
+
+    @property
+    def warning(self) -> str | None:
+        """A warning where the budget ends soon, while there is still time to plan for it."""
+        if self.more is None or self.more >= FEW_RELEASES:
+            return None
+        return (
+            f"The budget ends: {self.outlook}, and the ledger refuses what does not fit. Decide "
+            "now whether to release less often or at a smaller ε."
+        )
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """The totals, each with its name, as they are shown."""
+        settings, spent = self.settings, f"ε = {plain(self.spent)}"
+        if self.used != self.spent:
+            spent += f", or {part(self.used, settings)} at δ = {plain(self.delta)}"
+        return (
+            ("population", settings.population or "(not named)"),
+            ("adjacency", str(settings.adjacency)),
+            ("budget", stated(settings)),
+            ("spent", spent),
+            ("zCDP", self._concentrated()),
+            ("left", f"ε = {part(self.left, settings)}"),
+            *([] if self.outlook is None else [("outlook", self.outlook)]),
+        )
+
+    def _concentrated(self) -> str:
+        rho, delta = f"ρ = {self.cost.rho:.6g}", plain(self.delta)
+        if exact(self.converted) >= self.spent:
+            return rho
+        unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
+        return f"{rho}, or ε = {self.converted:.6g} at δ = {delta}{unused}"
+
+    def __str__(self) -> str:
+        """The year as a table for the terminal."""
+        rows = [("number", "time", "period", "ε", "spent", "left", "state")]
+        rows += [
+            (
+                str(row.number),
+                row.time,
+                row.name,
+                plain(row.epsilon),
+                plain(row.spent),
+                part(row.left, self.settings),
+                row.state,
+            )
+            for row in self.rows
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        lines += ["", *(f"{name + ':':12}{fact}" for name, fact in self.facts)]
+        if self.warning is not None:
+            lines += ["", f"WARNING: {self.warning}"]
+        return "\n".join(lines) + "\n"
+
+
+def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
+    """Return the year of a ledger; `until` is the charge of the release at hand, if there is one.
+
+    With it the year ends there, so that a report says the same whenever it is rendered.
+    """
+    entries = ledger.entries()
+    published = {entry.refers_to for entry in entries if entry.refers_to is not None}
+    charges = [
+        entry
+        for entry in entries
+        if entry.kind is EntryKind.CHARGE and (until is None or entry.number <= until.number)
+    ]
+    settings, costs = ledger.settings, [entry.cost for entry in charges]
+    rows = []
+    for count, entry in enumerate(charges, start=1):
+        if until is not None and entry.number == until.number:
+            state = CURRENT
+        else:
+            state = PUBLISHED if entry.number in published else UNSEEN
+        rows.append(
+            Period(
+                number=entry.number,
+                name=_name(entry),
+                time=entry.time,
+                epsilon=entry.cost.epsilon,
+                rho=entry.cost.rho,
+                spent=pure(costs[:count]),
+                left=left_after(costs[:count], settings),
+                state=state,
+            )
+        )
+    together = total(costs)
+    delta = USUAL_DELTA if settings.delta is None else settings.delta
+    return Year(
+        settings=settings,
+        rows=tuple(rows),
+        cost=together,
+        spent=pure(costs),
+        used=composed(costs, delta=settings.delta),
+        left=left_after(costs, settings),
+        converted=epsilon_at(together, delta=delta),
+        more=_more(costs, settings) if costs else None,
+    )
+
+
+def _name(entry: Entry) -> str:
+    # Unlike a label, a detail may hold any text, and this one goes to terminals.
+    period = entry.details.get("period")
+    return period if isinstance(period, str) and period and writable(period) else entry.label
+
+
+def _more(costs: Sequence[Cost], settings: Settings) -> int:
+    """Return how many further charges of the last cost the ledger would accept."""
+
+    def refused(further: int) -> bool:
+        together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
+        return together > exact(settings.budget)
+
+    return bisect_left(range(1, FURTHEST + 1), True, key=refused)
+
+
+def left_after(costs: Iterable[Cost], settings: Settings) -> float:
+    """Return what several charges leave of the budget; never more than can be spent."""
+    rest = exact(settings.budget) - composed(costs, delta=settings.delta)
+    nearest = float(rest)
+    return max(0.0, nearest if exact(nearest) <= rest else math.nextafter(nearest, 0))
+
+
+def stated(settings: Settings) -> str:
+    """Return the budget as it was set."""
+    at = "" if settings.delta is None else f" at δ = {plain(settings.delta)}"
+    return f"ε = {plain(settings.budget)}{at}"
+
+
+def plain(number: float | Fraction) -> str:
+    """Return a number as people write it."""
+    return repr(float(number)).removesuffix(".0")
+
+
+def part(number: float | Fraction, settings: Settings) -> str:
+    """Return a part of the budget: exactly, except where it was converted to δ."""
+    return plain(number) if settings.delta is None else f"{float(number):.6g}"
