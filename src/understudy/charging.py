@@ -6,6 +6,7 @@ knows what was seen of it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,17 @@ from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
     from understudy.ledger import Ledger
-    from understudy.ledger_chain import Entry
+    from understudy.ledger_chain import Chain, Entry
     from understudy.pricing import Price
+
+
+@dataclass(frozen=True)
+class Account:
+    """A ledger, with what it has to check and to remember about a period's release."""
+
+    ledger: Ledger
+    details: Mapping[str, Any]
+    check: Callable[[Chain], None]
 
 
 @dataclass(frozen=True)
@@ -36,10 +46,10 @@ class Charge:
         if self.entry.number in published:
             raise BadInput("this release has been written already, and its charge paid for one.")
 
-    def publish(self) -> None:
-        """Record that the release has become visible."""
+    def publish(self, theta: Mapping[str, Any]) -> None:
+        """Record that the release has become visible, and the θ from which it was simulated."""
         try:
-            self.ledger.publish(self.entry)
+            self.ledger.publish(self.entry, details={"theta": theta})
         except (BadInput, Refused) as error:
             raise Refused(
                 f"the release is written and charged, but the ledger could not record that it is "
@@ -48,7 +58,7 @@ class Charge:
 
 
 def charged(
-    ledger: str | Path | None,
+    ledger: str | Path | Account | None,
     cost: Price | None,
     *,
     label: str,
@@ -61,7 +71,9 @@ def charged(
         return None
     from understudy.ledger import Ledger
 
-    opened = Ledger.open(ledger)
+    account = ledger
+    if not isinstance(account, Account):
+        account = Account(Ledger.open(account), {}, lambda chain: None)
     if cost is None:
         raise Refused("only a strict guarantee can be charged to a ledger, and this one is not.")
     if seeded:
@@ -71,5 +83,11 @@ def charged(
             "a guarantee whose chains need not have converged (--accept-poor-mixing) cannot be "
             "charged to a ledger."
         )
-    entry = opened.charge(cost[opened.settings.adjacency], label=label, details=details)
+    opened = account.ledger
+    entry = opened.charge(
+        cost[opened.settings.adjacency],
+        label=label,
+        details={**details, **account.details},
+        check=account.check,
+    )
     return Charge(opened, entry)

@@ -65,7 +65,7 @@ def reference(
     source = Source(seed)
     model = as_declared(model)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
-        return _from_release(model, read_anchor(table, model), source)
+        return reference_from_theta(model, read_anchor(table, model), source)
     frame = read(table) if isinstance(table, str | Path) else table
     columns = encode(frame, model.schema, name="the reference")
     data = model.prepare(columns)
@@ -84,7 +84,11 @@ def reference(
     return Reference(draws, extent, theta, origin, fingerprint(columns))
 
 
-def _from_release(model: Model, theta: dict[str, Any], source: Source) -> Reference:
+def reference_from_theta(
+    model: Model, theta: dict[str, Any], source: Source | None = None
+) -> Reference:
+    """Learn from a released θ: risks of records that are simulated from it."""
+    model, source = as_declared(model), source or Source(None)
     values = {name: jnp.asarray(value) for name, value in theta.items()}
     public = {
         column.name: model.schema.public_points(_SIMULATED)[column.name]

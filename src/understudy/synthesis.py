@@ -17,30 +17,25 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import __version__
 from understudy.assumptions import Circumstances, assumptions
-from understudy.charging import Charge, charged
-from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
-from understudy.errors import BadInput, Refused
+from understudy.charging import Account, Charge, charged
+from understudy.drawing import Drawn, Job
 from understudy.guarantee import Guarantee
-from understudy.identifiers import refuse_repeated_ids
-from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
-from understudy.obedience import check_obeyable
-from understudy.predictors import plan_predictors, with_public_size
-from understudy.pricing import Price, price
+from understudy.mechanisms import Mechanism
+from understudy.preparation import frame_of, name_of, prepare
+from understudy.pricing import Price
 from understudy.progress import Progress, silent, stage
-from understudy.randomness import Source
 from understudy.release import Release
-from understudy.rules import check_table
 from understudy.schema import Role, Schema
-from understudy.simulation import check_theta, simulate
-from understudy.tables import decode, encode, fingerprint, read
+from understudy.simulation import simulate
+from understudy.tables import decode, encode
+from understudy.year import year_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.models.base import Model
+    from understudy.report.drift import Earlier
     from understudy.tables import Columns
-
-LARGEST_TABLES = 100
 
 
 def synthesize(
@@ -52,8 +47,9 @@ def synthesize(
     tables: int = 1,
     predictors: pd.DataFrame | str | Path | None = None,
     sampler: str = "auto",
-    ledger: str | Path | None = None,
+    ledger: str | Path | Account | None = None,
     label: str = "release",
+    earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     progress: Progress = silent,
@@ -63,59 +59,25 @@ def synthesize(
     `model` may be a bare schema for the perturbed histogram, which needs no model. Each of the
     `tables` takes a draw of its own and costs its own ε. `predictors` are public rows for the
     synthetic table; without them, public columns are copied from the table. A `ledger` is charged
-    before anything is drawn, and told when the release is written.
+    before anything is drawn, and told when the release is written. `earlier` is the label and the
+    synthetic table of the last period's release: the report shows what moved since.
     """
     started = time.monotonic()
-    if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
-        raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
-    schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
-    if isinstance(mechanism, PerturbedHistogram):
-        built = None
-    if built is not None:
-        from understudy.models.declared import as_declared
-
-        built = as_declared(built)
-    chosen = resolve_sampler(sampler, mechanism, built)
-    if accept_poor_mixing and chosen != "nuts":
-        raise BadInput(f"{mechanism.name} draws no chains here: leave out --accept-poor-mixing.")
-    if isinstance(mechanism, Anchored) and mechanism.anchor is not None and built is not None:
-        check_theta(dict(mechanism.anchor), built)
-    source = Source(seed)
-    with stage(progress, "Reading"):
-        frame, called = _frame(table), _name(table, "the table")
-        columns = encode(frame, schema, name=called)
-        refuse_repeated_ids(frame, schema, name=called)
-        check_table(schema.rules, columns, name=called)
-        separate = None
-        if predictors is not None:
-            name = _name(predictors, "the predictors")
-            separate = encode(_frame(predictors), schema, roles=(Role.PUBLIC,), name=name)
-    reference = getattr(mechanism, "reference", None)
-    if reference is not None and reference.fingerprint == fingerprint(columns):
-        raise Refused(
-            "the reference is the confidential table itself, so what is learned from it is "
-            "learned from the table: use another one."
-        )
-    plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
-    check_obeyable(schema, plan.public)
-    size = 0
-    if isinstance(mechanism, Anchored):
-        plan, size = with_public_size(plan, schema, columns, mechanism.adjacency)
-    job = Job(
-        model=built,
-        schema=schema,
-        columns=columns,
-        mechanism=mechanism,
-        predictors=plan,
-        size=size,
-        source=source,
-        count=tables,
-        sampler=chosen,
+    prepared = prepare(
+        model,
+        table,
+        mechanism,
+        rows=rows,
+        tables=tables,
+        predictors=predictors,
+        sampler=sampler,
+        seed=seed,
         accept_poor_mixing=accept_poor_mixing,
         progress=progress,
     )
-    draw, bounds = prepare_draw(job)
-    cost = price(mechanism, draws=tables, bounds=bounds)
+    job, cost, plan = prepared.job, prepared.cost, prepared.job.predictors
+    schema, built = job.schema, job.model
+    before = None if earlier is None else _earlier(*earlier, schema)
     charge = charged(
         ledger,
         cost,
@@ -125,15 +87,15 @@ def synthesize(
             "membership_protected": plan.membership,
             **({} if schema.unit is None else {"unit": schema.unit.name}),
         },
-        seeded=source.seeded,
+        seeded=job.source.seeded,
         waived=accept_poor_mixing,
     )
-    drawn = draw()
+    drawn = prepared.draw()
     published = [_published(theta, drawn.spec, job) for theta in drawn.thetas]
     repaired: list[int] = []
     with stage(progress, "Simulating"):
         synthetic = [
-            simulate(contents, plan, source, model=built, repaired=repaired.append)
+            simulate(contents, plan, job.source, model=built, repaired=repaired.append)
             for contents in published
         ]
     if schema.rules:
@@ -141,14 +103,24 @@ def synthesize(
     return _release(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
-        columns=columns,
+        columns=job.columns,
         guarantee=_guarantee(job, drawn, cost, charge),
         drawn=drawn,
         published=published,
         synthetic=synthetic,
         charge=charge,
+        earlier=before,
         started=started,
     )
+
+
+def _earlier(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:
+    """Return an earlier release as the report compares it, or refuse a table of another schema."""
+    from understudy.report.drift import Earlier
+
+    name = name_of(table, "the earlier release")
+    coded = encode(frame_of(table), schema, roles=(Role.CONFIDENTIAL,), name=name)
+    return Earlier(label, decode(coded, schema))
 
 
 def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[str, Any]:
@@ -213,6 +185,7 @@ def _release(
     published: list[dict[str, Any]],
     synthetic: list[pd.DataFrame],
     charge: Charge | None,
+    earlier: Earlier | None,
     started: float,
 ) -> Release:
     from understudy.report.page import Page
@@ -248,25 +221,23 @@ def _release(
         bound=drawn.bound,
         outcome=against,
         rows=len(sample),
+        earlier=earlier,
     )
     compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+
+    def report() -> str:
+        year = None if charge is None else year_of(charge.ledger, until=charge.entry)
+        pairs = measure_pairs(confidential, synthetic[0], compared)
+        return page(pairs=pairs, year=year).render()
+
     return Release(
         guarantee=guarantee,
         tables=tuple(synthetic),
         parameters=tuple(published),
         diagnostics=diagnostics,
-        report=lambda: page(pairs=measure_pairs(confidential, synthetic[0], compared)).render(),
+        report=report,
         charge=charge,
     )
-
-
-def _frame(table: pd.DataFrame | str | Path) -> pd.DataFrame:
-    return read(table) if isinstance(table, str | Path) else table
-
-
-def _name(table: pd.DataFrame | str | Path, otherwise: str) -> str:
-    """Return what sentences call a table: its file, or else its part in the work."""
-    return str(table) if isinstance(table, str | Path) else otherwise
 
 
 def _finite_numbers(value: Any) -> Any:

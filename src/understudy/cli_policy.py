@@ -1,0 +1,140 @@
+"""`understudy calibrate` and `understudy release`: settle once, release every period."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.errors import BadInput
+
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+
+
+def calibrate(
+    reference: Annotated[
+        Path, typer.Argument(metavar="REFERENCE", help="Table to choose the settings on.")
+    ],
+    reference_is: Annotated[
+        str, typer.Option(help="What the reference is: public or confidential.")
+    ],
+    schema: Annotated[Path, typer.Option(help="Schema of the tables, TOML.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Policy to write, such as POLICY.toml.")],
+    model: Annotated[
+        str | None, typer.Option(help="As for synthesize; without one, only ph is tried.")
+    ] = None,
+    family: Annotated[str | None, typer.Option(help="Family of a formula.")] = None,
+    prior: Annotated[list[str] | None, typer.Option(help="Prior of a formula's parameter.")] = None,
+    epsilon: Annotated[
+        float | None, typer.Option(help="ε of each period; default: a choice among 0.1 to 5.")
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Accuracy to reach, such as max_ecdf=0.03, with the smallest ε."),
+    ] = None,
+    mechanism: Annotated[
+        list[str] | None,
+        typer.Option(help="anchored, censor-uw, censor-w or ph; repeat for several. Default: all."),
+    ] = None,
+    adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")] = "add-remove",
+    rows: Annotated[
+        int | None, typer.Option(help="Rows of each release; default: the declared size.")
+    ] = None,
+    population: Annotated[
+        str, typer.Option(help="Who is protected, in the words of the ledger.")
+    ] = "",
+    budget: Annotated[
+        float | None, typer.Option(help="Budget of the ledger; default: ε times the periods.")
+    ] = None,
+    periods: Annotated[int, typer.Option(help="Periods that the budget pays for.")] = 12,
+    draws: Annotated[int, typer.Option(help="Draws at each setting.")] = 5,
+    seed: Annotated[int, typer.Option(help="Seed of the trials; nothing is released.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the policy.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Choose mechanism and settings on a reference table, and write a policy."""
+    from understudy.calibration import calibrate as run
+    from understudy.progress import shown
+
+    if out.suffix != ".toml":
+        raise BadInput(f"the policy must be a .toml file, and '{out}' is not.")
+    for path in (out, out.with_suffix(".html")):
+        if path.exists() and not force:
+            raise BadInput(f"'{path}' exists already: name another policy, or add --force.")
+    if not out.absolute().parent.is_dir():
+        raise BadInput(f"there is no directory '{out.parent}' for the policy.")
+    with shown(quiet=quiet) as progress:
+        found = run(
+            reference,
+            reference_is=reference_is,
+            schema=schema,
+            beside=out.absolute().parent,
+            model=model,
+            family=family,
+            priors=prior or (),
+            epsilon=epsilon,
+            target=target,
+            mechanisms=mechanism,
+            adjacency=adjacency,
+            rows=rows,
+            population=population,
+            budget=budget,
+            periods=periods,
+            draws=draws,
+            seed=seed,
+            progress=progress,
+        )
+        page = found.write(out)
+    if not quiet:
+        from understudy.calibration.words import cost
+
+        typer.echo(
+            f"{found.chosen.setting} at ε = {found.policy.epsilon:g}: {cost(found.chosen)}.\n"
+            f"Policy: {out}\nRisk and utility: {page}"
+        )
+
+
+def release(
+    table: Annotated[Path, typer.Argument(metavar="DATA", help="Confidential table.")],
+    policy: Annotated[Path, typer.Option(help="Policy that calibrate wrote.")],
+    period: Annotated[str, typer.Option(help="Period of the table, such as 2026-02.")],
+    ledger: Annotated[str, typer.Option(help="Ledger to charge before anything is drawn.")],
+    out: Annotated[Path, typer.Option(help="Directory to write the release to.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be spent, and do nothing.")
+    ] = False,
+    after_abandoned: Annotated[
+        bool,
+        typer.Option(
+            "--after-abandoned",
+            help="An earlier run was charged and never published, and is not running any more.",
+        ),
+    ] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release one period under a policy, charged to a ledger."""
+    from understudy.issuing import Issue
+    from understudy.progress import shown, stage
+    from understudy.release import check_destination
+
+    check_destination(out, force=False)
+    with shown(quiet=quiet) as progress:
+        issue = Issue.of(policy, period, ledger, after_abandoned=after_abandoned, progress=progress)
+        if dry_run:
+            quote = issue.quote(table, progress=progress)
+        else:
+            made = issue.release(table, progress=progress)
+            with stage(progress, "Writing"):
+                made.write(out, parquet=parquet)
+    if dry_run:
+        typer.echo(str(quote))
+    elif not quiet:
+        from understudy.year import year_of
+
+        typer.echo(f"{made.guarantee.headline}\n\nRelease: {out}")
+        year = year_of(issue.ledger)
+        typer.echo(f"Left in the ledger: ε = {year.left:g}")
+        if year.warning is not None:
+            typer.echo(year.warning)

@@ -1,0 +1,201 @@
+"""One period's release: the policy's settings, the ledger's latest θ as anchor, one charge.
+
+policy -> schema and model, refused if they changed
+       -> the ledger, refused if it is another population's, or this period cannot come next
+       -> anchor: the latest earlier period's θ, else the policy's, else the ladder
+       -> synthesize, charged under the ledger's lock
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy import histogram
+from understudy.charging import Account
+from understudy.errors import Refused
+from understudy.ledger import Ledger
+from understudy.mechanisms import Mechanism
+from understudy.periods import Period, Terms, latest_release
+from understudy.policy import Policy
+from understudy.preparation import Prepared, frame_of, prepare
+from understudy.progress import Progress, silent, stage
+from understudy.randomness import Source
+from understudy.simulation import simulate
+from understudy.synthesis import synthesize
+from understudy.year import year_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.accounting import Cost
+    from understudy.models.base import Model
+    from understudy.release import Release
+    from understudy.schema import Schema
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Issue:
+    """A period's release, ready to be made."""
+
+    policy: Policy
+    terms: Terms
+    ledger: Ledger
+    schema: Schema
+    model: Model | None
+    mechanism: Mechanism
+    anchor: str
+    """Where the anchor comes from, in words."""
+    latest: tuple[Period, dict[str, Any]] | None
+    """The period before this one, and its θ."""
+
+    @classmethod
+    def of(
+        cls,
+        policy: str | os.PathLike[str],
+        period: str,
+        ledger: str | os.PathLike[str],
+        *,
+        after_abandoned: bool = False,
+        progress: Progress = silent,
+    ) -> Issue:
+        """Read the policy and the ledger, and refuse what does not go together."""
+        path = Path(policy)
+        read = Policy.load(path)
+        opened = Ledger.open(ledger)
+        _check_ledger(read, opened)
+        schema = read.load_schema(path)
+        terms = Terms(
+            period=Period(period),
+            policy_digest=read.digest,
+            schema_digest=schema.digest,
+            after_abandoned=after_abandoned,
+        )
+        chain = opened.chain()
+        terms.check(chain)
+        with stage(progress, "Model"):
+            model = read.load_model(schema)
+            latest = latest_release(chain)
+            mechanism, anchor = _mechanism(read, model, latest)
+        return cls(
+            policy=read,
+            terms=terms,
+            ledger=opened,
+            schema=schema,
+            model=model,
+            mechanism=mechanism,
+            anchor=anchor,
+            latest=latest,
+        )
+
+    def quote(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Quote:
+        """Return what the release would cost, without charging or drawing anything."""
+        ready = self._prepared(table, progress)
+        assert ready.cost is not None
+        cost = ready.cost[self.ledger.settings.adjacency]
+        return Quote(self, cost, self.ledger.spent(), self.ledger.left())
+
+    def release(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Release:
+        """Charge the ledger and make the release; it is published when it is written."""
+        frame = frame_of(table)
+        return synthesize(
+            self.model or self.schema,
+            frame,
+            self.mechanism,
+            rows=self.policy.rows,
+            earlier=self._earlier(frame),
+            ledger=Account(
+                self.ledger,
+                {
+                    **self.terms.details,
+                    "population": self.policy.population,
+                    "anchor": self.anchor,
+                },
+                self.terms.check,
+            ),
+            label=self.terms.period.text,
+            progress=progress,
+        )
+
+    def _prepared(self, table: pd.DataFrame | str | Path, progress: Progress = silent) -> Prepared:
+        return prepare(
+            self.model or self.schema,
+            table,
+            self.mechanism,
+            rows=self.policy.rows,
+            progress=progress,
+        )
+
+    def _earlier(self, frame: pd.DataFrame) -> tuple[str, pd.DataFrame] | None:
+        """Simulate the period before this one again from its θ, for the report to compare with."""
+        if self.latest is None:
+            return None
+        period, theta = self.latest
+        published = {
+            "parameters": theta,
+            "model": histogram.SPEC if self.model is None else self.model.spec,
+            "schema": self.schema.to_dict(),
+        }
+        predictors = self._prepared(frame).job.predictors
+        return period.text, simulate(published, predictors, Source(None), model=self.model)
+
+
+@dataclass(frozen=True)
+class Quote:
+    """What a period's release would cost."""
+
+    issue: Issue
+    cost: Cost
+    spent: Cost
+    left: float
+
+    def __str__(self) -> str:
+        issue, policy = self.issue, self.issue.policy
+        fits = "" if self.cost.epsilon <= self.left else " (more than is left: it would be refused)"
+        facts = {
+            "period": issue.terms.period.text,
+            "mechanism": policy.mechanism,
+            "anchor": issue.anchor,
+            "would spend": f"ε = {self.cost.epsilon:g} under {policy.adjacency}{fits}",
+            "spent so far": f"ε = {self.spent.epsilon:g} of {policy.budget:g}",
+            "left now": f"ε = {self.left:g}",
+        }
+        lines = [f"{name + ':':14}{fact}" for name, fact in facts.items()]
+        warning = year_of(issue.ledger).warning
+        lines += [] if warning is None else [warning]
+        return "\n".join([*lines, "Nothing was charged and nothing was drawn."])
+
+
+def _check_ledger(policy: Policy, ledger: Ledger) -> None:
+    settings = ledger.settings
+    if settings.population != policy.population:
+        raise Refused(
+            f"the ledger protects '{settings.population}', but the policy is about "
+            f"'{policy.population}': charge the ledger of the people who are in the table."
+        )
+    if settings.adjacency is not policy.adjacency:
+        raise Refused(
+            f"the ledger counts under {settings.adjacency}, but the policy's ε is under "
+            f"{policy.adjacency}: use a ledger with the policy's adjacency."
+        )
+    if settings.budget != policy.budget:
+        raise Refused(
+            f"the ledger has a budget of ε = {settings.budget:g}, but the policy was agreed on "
+            f"with {policy.budget:g}: create a ledger with that budget, or calibrate again."
+        )
+
+
+def _mechanism(
+    policy: Policy, model: Model | None, found: tuple[Period, dict[str, Any]] | None
+) -> tuple[Mechanism, str]:
+    earlier: dict[str, Any] | None = None if found is None else found[1]
+    built = policy.build(model, earlier)
+    if not hasattr(built, "reference"):
+        return built, "none, as this mechanism needs none"
+    if found is not None:
+        return built, f"θ of period {found[0]}"
+    if policy.anchor is not None:
+        return built, "θ of the policy's public reference"
+    return built, "none: a ladder from nothing"

@@ -1,0 +1,193 @@
+"""A policy: everything that every period's release has in common, settled once on a reference.
+
+    POLICY.toml    mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget, population
+
+A policy is public. It has a digest over all that it says, which the ledger repeats with every
+period; one that was edited is refused, because its settings would no longer be those that were
+calibrated, nor those of the periods before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput, Refused
+from understudy.files import written_whole
+from understudy.guarantee import Adjacency
+from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_mechanism
+from understudy.schema import Schema, toml_key, toml_text
+
+if TYPE_CHECKING:
+    from understudy.models.base import Model
+
+_OPTIONS = ("threshold", "c1", "c2", "bins")
+_HEAD = """\
+# A policy for releases of every period, written by `understudy calibrate`.
+# Do not edit it: what it says is sealed by its digest. Calibrate again instead.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What every period's release has in common."""
+
+    mechanism: str
+    epsilon: float
+    adjacency: Adjacency
+    threshold: float | None = None
+    c1: float | None = None
+    c2: float | None = None
+    bins: int | str | None = None
+    model: str | None = None
+    """As `--model` takes it; None for the histogram."""
+    family: str | None = None
+    priors: tuple[str, ...] = ()
+    model_digest: str | None = None
+    """Of the file, where the model is in one."""
+    schema: str
+    """Path of the schema, relative to the policy."""
+    schema_digest: str
+    rows: int | None = None
+    """Rows of each synthetic table; None for those of its public columns."""
+    budget: float
+    population: str
+    reference_is: str
+    anchor: Mapping[str, Any] | None = None
+    """θ of a public reference, from which the first period starts."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """Read a policy, and refuse one that was edited."""
+        text = _text(Path(path))
+        try:
+            contents = tomllib.loads(text)
+        except (ValueError, RecursionError):
+            raise Refused(f"the policy {path} is not valid TOML any more: {_EDITED}.") from None
+        sealed = contents.pop("digest", None)
+        known = {field.name for field in fields(cls)}
+        try:
+            policy = cls(
+                **{name: _value(name, value) for name, value in contents.items() if name in known}
+            )
+        except (TypeError, ValueError):
+            raise Refused(f"the policy {path} is not complete: {_EDITED}.") from None
+        if contents.keys() - known or sealed != policy.digest:
+            raise Refused(f"the policy {path} does not fit its digest: {_EDITED}.")
+        return policy
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy with its digest."""
+        with written_whole(Path(path)) as file:
+            file.write_text(self.to_toml(), encoding="utf-8")
+
+    def to_toml(self) -> str:
+        """Return the policy as TOML."""
+        plain = self._plain()
+        anchor = plain.pop("anchor", {})
+        lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+        lines.append(f"digest = {_toml(self.digest)}")
+        if anchor:
+            lines += ["", "[anchor]"]
+            lines += [f"{toml_key(name)} = {_toml(value)}" for name, value in anchor.items()]
+        return _HEAD + "\n".join(lines) + "\n"
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything that the policy says."""
+        canonical = json.dumps(self._plain(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def _plain(self) -> dict[str, Any]:
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain |= {"adjacency": str(self.adjacency), "priors": list(self.priors)}
+        return {name: value for name, value in plain.items() if value not in (None, [])}
+
+    def load_schema(self, beside: Path) -> Schema:
+        """Read the schema, and refuse one that is not what was calibrated with."""
+        path = beside.parent / self.schema
+        schema = Schema.load(path)
+        if schema.digest != self.schema_digest:
+            raise Refused(
+                f"the schema {path} has changed since the policy was calibrated: undo the change, "
+                "or calibrate again and begin another ledger."
+            )
+        return schema
+
+    def load_model(self, schema: Schema) -> Model | None:
+        """Build the model, and refuse a file that has changed."""
+        from understudy.loading import load_model
+
+        if self.model is None:
+            return None
+        if digest_of_file(self.model) != self.model_digest:
+            raise Refused(
+                f"the file of the model {self.model} has changed since the policy was calibrated: "
+                "undo the change, or calibrate again and begin another ledger."
+            )
+        return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+
+    def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
+        """Return the mechanism of a period, given the θ of the one before it, if there is one."""
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        built = make_mechanism(
+            self.mechanism, epsilon=self.epsilon, adjacency=self.adjacency, **options
+        )
+        start = self.anchor if earlier is None else earlier
+        if isinstance(built, Anchored):
+            return replace(built, anchor=start)
+        if isinstance(built, CensorW):
+            if model is None or start is None:
+                raise Refused(
+                    "censor-w needs weights that are fixed before the table is seen, from a public "
+                    "reference or an earlier period, and there is neither: calibrate on a public "
+                    "reference."
+                )
+            from understudy.references import reference_from_theta
+
+            return replace(built, reference=reference_from_theta(model, dict(start)))
+        return built
+
+
+_EDITED = "it was edited, or is no policy; restore it, or calibrate again"
+
+
+def digest_of_file(model: str) -> str | None:
+    """Return a fingerprint of the file that a model is in, if it is in one."""
+    path, colon, _ = model.rpartition(":")
+    if not (colon and path.endswith(".py")):
+        return None
+    return hashlib.sha256(_text(Path(path).expanduser()).encode()).hexdigest()
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {path}.") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text.") from None
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "adjacency":
+        return Adjacency(value)
+    if name == "mechanism" and value not in BY_NAME:
+        raise ValueError(value)
+    return tuple(value) if name == "priors" else value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return toml_text(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return repr(value)

@@ -1,0 +1,115 @@
+"""Everything that can be checked, read and priced before anything is charged or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
+from understudy.errors import BadInput, Refused
+from understudy.identifiers import refuse_repeated_ids
+from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
+from understudy.obedience import check_obeyable
+from understudy.predictors import plan_predictors, with_public_size
+from understudy.pricing import Price, price
+from understudy.progress import Progress, silent, stage
+from understudy.randomness import Source
+from understudy.rules import check_table
+from understudy.schema import Role, Schema
+from understudy.simulation import check_theta
+from understudy.tables import encode, fingerprint, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.models.base import Model
+
+LARGEST_TABLES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A synthesis of which nothing has been drawn yet, and its price."""
+
+    job: Job
+    draw: Callable[[], Drawn]
+    cost: Price | None
+
+
+def prepare(
+    model: Model | Schema,
+    table: pd.DataFrame | str | Path,
+    mechanism: Mechanism,
+    *,
+    rows: int | None = None,
+    tables: int = 1,
+    predictors: pd.DataFrame | str | Path | None = None,
+    sampler: str = "auto",
+    seed: int | None = None,
+    accept_poor_mixing: bool = False,
+    progress: Progress = silent,
+) -> Prepared:
+    """Check everything that can be checked before anything is charged or drawn."""
+    if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
+        raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
+    schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
+    if isinstance(mechanism, PerturbedHistogram):
+        built = None
+    if built is not None:
+        from understudy.models.declared import as_declared
+
+        built = as_declared(built)
+    chosen = resolve_sampler(sampler, mechanism, built)
+    if accept_poor_mixing and chosen != "nuts":
+        raise BadInput(f"{mechanism.name} draws no chains here: leave out --accept-poor-mixing.")
+    if isinstance(mechanism, Anchored) and mechanism.anchor is not None and built is not None:
+        check_theta(dict(mechanism.anchor), built)
+    source = Source(seed)
+    with stage(progress, "Reading"):
+        frame, called = frame_of(table), name_of(table, "the table")
+        columns = encode(frame, schema, name=called)
+        refuse_repeated_ids(frame, schema, name=called)
+        check_table(schema.rules, columns, name=called)
+        separate = None
+        if predictors is not None:
+            name = name_of(predictors, "the predictors")
+            separate = encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
+    reference = getattr(mechanism, "reference", None)
+    if reference is not None and reference.fingerprint == fingerprint(columns):
+        raise Refused(
+            "the reference is the confidential table itself, so what is learned from it is "
+            "learned from the table: use another one."
+        )
+    plan = plan_predictors(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
+    check_obeyable(schema, plan.public)
+    size = 0
+    if isinstance(mechanism, Anchored):
+        plan, size = with_public_size(plan, schema, columns, mechanism.adjacency)
+    job = Job(
+        model=built,
+        schema=schema,
+        columns=columns,
+        mechanism=mechanism,
+        predictors=plan,
+        size=size,
+        source=source,
+        count=tables,
+        sampler=chosen,
+        accept_poor_mixing=accept_poor_mixing,
+        progress=progress,
+    )
+    draw, bounds = prepare_draw(job)
+    cost = price(mechanism, draws=tables, bounds=bounds)
+    return Prepared(job, draw, cost)
+
+
+def frame_of(table: pd.DataFrame | str | Path) -> pd.DataFrame:
+    """Return a table that may be in a file."""
+    return read(table) if isinstance(table, str | Path) else table
+
+
+def name_of(table: pd.DataFrame | str | Path, otherwise: str) -> str:
+    """Return what sentences call a table: its file, or else its part in the work."""
+    return str(table) if isinstance(table, str | Path) else otherwise

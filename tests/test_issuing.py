@@ -1,0 +1,197 @@
+"""A period's release: from policy and ledger, through the command line, with its six refusals."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import understudy as us
+from understudy.calibration import calibrate
+from understudy.cli import run
+from understudy.issuing import Issue
+from understudy.mechanisms import Anchored
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A workplace with a policy that was calibrated on a public reference."""
+    place = tmp_path_factory.mktemp("office")
+    generator = np.random.default_rng(0)
+    for number in range(4):
+        pay = 100 * generator.beta(2 + 0.1 * number, 5, 400)
+        pd.DataFrame({"pay": pay}).to_csv(place / f"{number}.csv", index=False)
+    (place / "pay.toml").write_text(
+        '[table]\nsize = 400\n[columns.pay]\nrole = "confidential"\ntype = "continuous"\n'
+        "bounds = [0, 100]\n"
+    )
+    calibrate(
+        place / "0.csv",
+        reference_is="public",
+        schema=place / "pay.toml",
+        model="beta",
+        beside=place,
+        epsilon=0.5,
+        mechanisms=["anchored"],
+        draws=1,
+        population="staff",
+        budget=2.0,
+    ).write(place / "POLICY.toml")
+    return place
+
+
+@pytest.fixture
+def office(prepared, tmp_path):
+    place = tmp_path / "office"
+    shutil.copytree(prepared, place)
+    us.Ledger.create(place / "ledger.db", budget=2.0, adjacency="add-remove", population="staff")
+    return place
+
+
+def arguments(office, period, *more, table=1, ledger="ledger.db", policy="POLICY.toml"):
+    return [
+        "release", str(office / f"{table}.csv"), "--policy", str(office / policy),
+        "--period", period, "--ledger", str(office / ledger), "--out", str(office / period),
+        "--quiet", *more,
+    ]  # fmt: skip
+
+
+def entries(office):
+    return us.Ledger.open(office / "ledger.db").entries()
+
+
+def test_a_period_is_charged_published_and_the_next_one_s_anchor(office):
+    assert run(arguments(office, "2026-01")) == 0
+    charge, publication = entries(office)
+    released = json.loads((office / "2026-01/public/parameters.json").read_text())
+    assert publication.details["theta"] == released["parameters"]
+    assert charge.details["period"] == "2026-01"
+    assert charge.details["population"] == "staff"
+    assert {"policy_digest", "schema_digest"} <= charge.details.keys()
+    assert charge.cost.epsilon == 0.5
+
+    following = Issue.of(office / "POLICY.toml", "2026-02", office / "ledger.db")
+    assert isinstance(following.mechanism, Anchored)
+    assert following.mechanism.anchor == released["parameters"]
+    assert following.anchor == "θ of period 2026-01"
+
+
+def test_the_first_period_starts_from_a_public_reference_or_from_nothing(office):
+    issue = Issue.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    assert issue.mechanism.anchor == issue.policy.anchor
+    calibrate(
+        office / "0.csv", reference_is="confidential", schema=office / "pay.toml", model="beta",
+        beside=office, epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
+        budget=2.0,
+    ).write(office / "INSIDE.toml")  # fmt: skip
+    inside = Issue.of(office / "INSIDE.toml", "2026-01", office / "ledger.db")
+    assert inside.mechanism.anchor is None
+    assert inside.anchor == "none: a ladder from nothing"
+
+
+def test_a_dry_run_shows_what_would_be_spent_and_spends_nothing(office, capsys):
+    assert run(arguments(office, "2026-01", "--dry-run")) == 0
+    told = capsys.readouterr().out
+    assert "ε = 0.5 under add-remove" in told
+    assert "ε = 0 of 2" in told
+    assert "Nothing was charged" in told
+    assert not entries(office)
+    assert not (office / "2026-01").exists()
+
+
+def test_a_dry_run_reads_the_table_too(office, capsys):
+    pd.DataFrame({"pay": [5.0, 400.0]}).to_csv(office / "1.csv", index=False)
+    assert run(arguments(office, "2026-01", "--dry-run")) == 2
+    assert "400" not in capsys.readouterr().err
+
+
+def test_the_year_adds_up_and_ends_with_the_budget(office, capsys):
+    for month in range(1, 5):
+        assert run(arguments(office, f"2026-0{month}", table=month % 4)) == 0
+    assert us.Ledger.open(office / "ledger.db").spent().epsilon == 2.0
+    assert run(arguments(office, "2026-05")) == 3
+    assert "more than the ledger allows" in capsys.readouterr().err
+    assert not (office / "2026-05").exists()
+
+
+def refused(office, capsys, reason, *given, **more):
+    before = entries(office)
+    assert run(arguments(office, *given, **more)) == 3
+    told = capsys.readouterr().err
+    assert reason in told
+    assert len(told.splitlines()) == 1, "one sentence"
+    assert entries(office) == before
+    return told
+
+
+def test_a_changed_bound_is_refused(office, capsys):
+    schema = office / "pay.toml"
+    schema.write_text(schema.read_text().replace("100", "120"))
+    refused(office, capsys, "has changed since the policy was calibrated", "2026-01")
+
+
+def test_a_replayed_period_is_refused(office, capsys):
+    assert run(arguments(office, "2026-01")) == 0
+    shutil.rmtree(office / "2026-01")
+    refused(office, capsys, "cannot be released twice", "2026-01")
+
+
+def test_a_period_out_of_order_is_refused(office, capsys):
+    assert run(arguments(office, "2026-02")) == 0
+    refused(office, capsys, "out of order", "2026-01")
+
+
+def test_another_population_s_ledger_is_refused(office, capsys):
+    us.Ledger.create(office / "b.db", budget=2.0, adjacency="add-remove", population="pupils")
+    refused(office, capsys, "the ledger protects 'pupils'", "2026-01", ledger="b.db")
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [({"adjacency": "replace-one"}, "counts under replace-one"), ({"budget": 3.0}, "a budget of")],
+)
+def test_a_ledger_with_other_terms_is_refused(office, capsys, changed, reason):
+    given = {"budget": 2.0, "adjacency": "add-remove", "population": "staff"} | changed
+    us.Ledger.create(office / "b.db", **given)
+    refused(office, capsys, reason, "2026-01", ledger="b.db")
+
+
+def test_an_edited_policy_is_refused(office, capsys):
+    policy = office / "POLICY.toml"
+    policy.write_text(policy.read_text().replace("epsilon = 0.5", "epsilon = 0.1"))
+    refused(office, capsys, "was edited", "2026-01")
+
+
+def test_of_two_releases_at_once_one_is_refused(office):
+    def start(name):
+        command = [sys.executable, "-m", "understudy", *arguments(office, "2026-01")]
+        command[command.index("--out") + 1] = str(office / name)
+        return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+    both = [start("one"), start("two")]
+    told = [process.communicate()[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 3]
+    assert any("under way" in text or "released twice" in text for text in told)
+    assert [entry.kind for entry in entries(office)] == ["charge", "published"]
+    assert (office / "one").exists() != (office / "two").exists()
+
+
+def test_another_policy_for_the_same_ledger_is_refused(office, capsys):
+    assert run(arguments(office, "2026-01")) == 0
+    calibrate(
+        office / "0.csv", reference_is="public", schema=office / "pay.toml", model="beta",
+        beside=office, epsilon=0.25, mechanisms=["anchored"], draws=1, population="staff",
+        budget=2.0,
+    ).write(office / "OTHER.toml")  # fmt: skip
+    refused(office, capsys, "had another policy", "2026-02", policy="OTHER.toml")
+
+
+def test_an_abandoned_charge_has_to_be_named_as_one(office, capsys):
+    issue = Issue.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    issue.release(office / "1.csv")  # Charged, drawn, and never written.
+    refused(office, capsys, "--after-abandoned", "2026-01")
+    assert run(arguments(office, "2026-01", "--after-abandoned")) == 0
+    assert us.Ledger.open(office / "ledger.db").spent().epsilon == 1.0

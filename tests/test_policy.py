@@ -1,0 +1,139 @@
+"""A policy is read back as it was written, and refused once it was touched."""
+
+import pytest
+
+import understudy as us
+from understudy.errors import BadInput, Refused
+from understudy.guarantee import Adjacency
+from understudy.mechanisms import Anchored, CensorW, PerturbedHistogram
+from understudy.policy import Policy, digest_of_file
+
+SCHEMA = """\
+[table]
+size = 300
+[columns.pay]
+role = "confidential"
+type = "continuous"
+bounds = [0, 100]
+"""
+
+
+@pytest.fixture
+def schema(tmp_path):
+    path = tmp_path / "pay.toml"
+    path.write_text(SCHEMA)
+    return path
+
+
+def policy(schema, **changes):
+    given = {
+        "mechanism": "anchored",
+        "epsilon": 0.5,
+        "adjacency": Adjacency.ADD_REMOVE,
+        "threshold": 2.0,
+        "model": "beta",
+        "schema": schema.name,
+        "schema_digest": us.Schema.load(schema).digest,
+        "budget": 6.0,
+        "population": 'staff of "A" \\ B',
+        "reference_is": "public",
+        "anchor": {"phi": 0.25, "lambda": 1e-05},
+    }
+    return Policy(**(given | changes))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"anchor": None, "threshold": None, "rows": 100},
+        {"anchor": {"1|state_offset": [0.5, -1.5], "b": [[1.0, 2.0], [3.0, 4.0]]}},
+        {"model": "pay ~ 1", "family": "gamma", "priors": ("Intercept=normal(0, 1)",)},
+        {"mechanism": "censor-w", "threshold": None, "c1": 0.8, "c2": 0.2},
+    ],
+)
+def test_what_is_written_is_read_back(schema, tmp_path, changes):
+    made = policy(schema, **changes)
+    made.write(tmp_path / "POLICY.toml")
+    assert Policy.load(tmp_path / "POLICY.toml") == made
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("epsilon = 0.5", "epsilon = 0.6"),
+        ("budget = 6.0", "budget = 60.0"),
+        ('mechanism = "anchored"', 'mechanism = "unweighted"'),
+        ('mechanism = "anchored"', ""),
+        ("phi = 0.25", "phi = 0.26"),
+        ("threshold = 2.0", ""),
+        ("threshold = 2.0", "threshold = 2.0\nc1 = 1.0"),
+        ("threshold = 2.0", "threshold = 2.0\nnote = 'x'"),
+        ("digest = ", "digest = 1 #"),
+        ("epsilon = 0.5", "epsilon = ="),
+        ('adjacency = "add-remove"', 'adjacency = "both"'),
+    ],
+)
+def test_an_edited_policy_is_refused(schema, tmp_path, old, new):
+    file = tmp_path / "POLICY.toml"
+    policy(schema).write(file)
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    with pytest.raises(Refused, match="was edited"):
+        Policy.load(file)
+
+
+def test_a_missing_policy_is_bad_input(tmp_path):
+    with pytest.raises(BadInput, match="there is no file"):
+        Policy.load(tmp_path / "POLICY.toml")
+
+
+def test_a_changed_schema_is_refused(schema, tmp_path):
+    made = policy(schema)
+    assert made.load_schema(tmp_path / "POLICY.toml") == us.Schema.load(schema)
+    schema.write_text(SCHEMA.replace("100", "101"))
+    with pytest.raises(Refused, match=r"schema .* has changed since the policy was calibrated"):
+        made.load_schema(tmp_path / "POLICY.toml")
+
+
+def test_a_comment_in_the_schema_changes_nothing(schema, tmp_path):
+    made = policy(schema)
+    schema.write_text("# A comment.\n" + SCHEMA)
+    made.load_schema(tmp_path / "POLICY.toml")
+
+
+def test_a_changed_model_file_is_refused(schema, tmp_path):
+    file = tmp_path / "model.py"
+    file.write_text("x = 1\n")
+    text = f"{file}:model"
+    made = policy(schema, model=text, model_digest=digest_of_file(text))
+    file.write_text("x = 2\n")
+    with pytest.raises(Refused, match=r"file of the model .* has changed"):
+        made.load_model(us.Schema.load(schema))
+
+
+def test_the_anchor_is_the_earlier_period_s_theta_or_the_policy_s_own(schema):
+    model = us.beta(us.Schema.load(schema))
+    earlier = {"phi": 0.4, "lambda": 3.0}
+    ours = policy(schema).build(model, None)
+    assert isinstance(ours, Anchored)
+    assert (ours.anchor, ours.threshold, ours.epsilon) == ({"phi": 0.25, "lambda": 1e-05}, 2.0, 0.5)
+    assert policy(schema).build(model, earlier).anchor == earlier
+    assert policy(schema, anchor=None).build(model, None).anchor is None
+
+
+def test_censor_w_has_weights_from_a_theta_or_is_refused(schema):
+    model = us.beta(us.Schema.load(schema))
+    made = policy(schema, mechanism="censor-w", threshold=None, anchor=None, c1=0.8, c2=0.0)
+    built = made.build(model, {"phi": 0.4, "lambda": 3.0})
+    assert isinstance(built, CensorW)
+    assert built.reference is not None
+    assert str(built.kind) == "strict"
+    with pytest.raises(Refused, match="needs weights that are fixed before the table is seen"):
+        made.build(model, None)
+
+
+def test_the_histogram_needs_neither_model_nor_anchor(schema):
+    made = policy(schema, mechanism="ph", threshold=None, model=None, anchor=None)
+    assert isinstance(made.build(None, None), PerturbedHistogram)
