@@ -1,0 +1,157 @@
+"""From a reference table to a policy.
+
+The choice looks at the reference alone, so it costs nothing of the budget of the tables to come.
+That holds if the reference tells nothing about the people in them that is not public: it is public,
+or an earlier release. A confidential reference is protected by no ε here: the settings that it led
+to are published with the policy, and its θ is not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.calibration.choice import Target, choose
+from understudy.calibration.settings import EPSILONS, settings
+from understudy.calibration.sweep import Outcome, Sweep
+from understudy.errors import BadInput
+from understudy.files import written_whole
+from understudy.guarantee import Adjacency, check_epsilon
+from understudy.loading import load_model
+from understudy.policy import Policy, digest_of_file
+from understudy.progress import Progress, silent, stage
+from understudy.references import reference as learn
+from understudy.schema import Schema
+from understudy.tables import decode, encode, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DRAWS = 5
+PERIODS = 12
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calibration:
+    """A policy, and all that was tried on the way to it."""
+
+    policy: Policy
+    chosen: Outcome
+    baseline: Outcome | None
+    outcomes: tuple[Outcome, ...]
+    target: Target | None
+    records: int
+    draws: int
+    periods: int
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write POLICY.toml and, beside it, the page; return the page's path."""
+        from understudy.calibration.page import render
+
+        policy = Path(path)
+        page = policy.with_suffix(".html")
+        with written_whole(page, private=self.policy.reference_is == "confidential") as file:
+            file.write_text(render(self, policy.name), encoding="utf-8")
+        self.policy.write(policy)
+        return page
+
+
+def calibrate(
+    table: pd.DataFrame | str | Path,
+    *,
+    reference_is: str,
+    schema: str | os.PathLike[str],
+    model: str | None,
+    family: str | None = None,
+    priors: Sequence[str] = (),
+    beside: str | os.PathLike[str] = ".",
+    epsilon: float | None = None,
+    target: str | None = None,
+    mechanisms: Sequence[str] | None = None,
+    adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
+    rows: int | None = None,
+    population: str = "",
+    budget: float | None = None,
+    periods: int = PERIODS,
+    draws: int = DRAWS,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Calibration:
+    """Try settings on a reference table, and choose the one to release every period with.
+
+    `beside` is the directory in which the policy will be written; the policy names its schema
+    relative to it.
+    """
+    if reference_is not in ("public", "confidential"):
+        raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")
+    for name, number in (("draws", draws), ("periods", periods)):
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1000:
+            raise BadInput(f"{name} must be a number from 1 to 1000, not {number!r}.")
+    aim = None if target is None else Target.parse(target)
+    public = reference_is == "public"
+    relation = Adjacency.parse(adjacency)
+    declared = Schema.load(schema)
+    with stage(progress, "Model"):
+        built = None
+        if model is not None:
+            built = load_model(model, schema=declared, family=family, priors=priors)
+    tried = settings(
+        declared,
+        built,
+        public=public,
+        epsilons=EPSILONS if epsilon is None else (check_epsilon(epsilon),),
+        mechanisms=mechanisms,
+    )
+    with stage(progress, "Reading"):
+        frame = read(table) if isinstance(table, str | Path) else table
+        name = str(table) if isinstance(table, str | Path) else "the reference"
+        columns = encode(frame, declared, name=name)
+    learned = None
+    if built is not None and public:
+        learned = learn(built, frame, confidential=False, seed=seed, progress=progress)
+    sweep = Sweep(
+        model=built,
+        schema=declared,
+        table=frame,
+        measured=decode(columns, declared),
+        reference=learned,
+        adjacency=relation,
+        rows=rows,
+        draws=draws,
+        seed=seed,
+    )
+    baseline, outcomes = sweep.run(tried, lambda done: progress("Settings", done))
+    chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim)
+    assert chosen.setting is not None
+    policy = Policy(
+        mechanism=chosen.setting.mechanism,
+        epsilon=chosen.setting.epsilon,
+        adjacency=relation,
+        threshold=chosen.setting.threshold,
+        c1=chosen.setting.c1,
+        c2=chosen.setting.c2,
+        model=None if chosen.setting.mechanism == "ph" else model,
+        family=None if chosen.setting.mechanism == "ph" else family,
+        priors=() if chosen.setting.mechanism == "ph" else tuple(priors),
+        model_digest=None if model is None else digest_of_file(model),
+        schema=os.path.relpath(schema, beside),
+        schema_digest=declared.digest,
+        rows=rows,
+        budget=chosen.setting.epsilon * periods if budget is None else budget,
+        population=population,
+        reference_is=reference_is,
+        anchor=None if learned is None or chosen.setting.mechanism == "ph" else learned.theta,
+    )
+    return Calibration(
+        policy=policy,
+        chosen=chosen,
+        baseline=baseline,
+        outcomes=outcomes,
+        target=aim,
+        records=len(frame),
+        draws=draws,
+        periods=periods,
+    )
