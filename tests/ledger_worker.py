@@ -37,9 +37,10 @@ GUARANTEE = Guarantee(
     seeded=False,
     rows=2,
 )
-RELEASE = Release(
-    GUARANTEE, (pd.DataFrame({"x": [0.25, 0.5]}),), ({"parameters": {"phi": 1.0}},), {"n": 2}, str
-)
+COLUMN = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+THETA = {"parameters": {"phi": 1.0}, "schema": {"columns": {"x": COLUMN}}}
+RELEASE = Release(GUARANTEE, (pd.DataFrame({"x": [0.25, 0.5]}),), (THETA,), {"n": 2}, str)
+RELEASE.card()  # What a first card imports should not be imported anew by every child.
 
 
 def charge_and_publish(location: str, out: Path) -> None:

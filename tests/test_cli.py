@@ -23,7 +23,7 @@ from understudy.schema import Schema
 
 EPSILON = 2.0
 
-PUBLIC = {"synthetic.csv", "parameters.json", "guarantee.json", "guarantee.txt"}
+PUBLIC = {"synthetic.csv", "parameters.json", "guarantee.json", "guarantee.txt", "card.html"}
 INTERNAL = {"report.html", "diagnostics.json"}
 IN_GUARANTEE = {
     "mechanism",

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from understudy.adapters.bambi import from_bambi
     from understudy.adapters.numpyro import from_numpyro
     from understudy.adapters.pymc import from_pymc
+    from understudy.calibration import calibrate
     from understudy.composition import compose
     from understudy.errors import BadInput, Refused
     from understudy.guarantee import Adjacency, Guarantee
+    from understudy.issuing import Issue
     from understudy.ledger import Ledger
     from understudy.mechanisms import (
         Anchored,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from understudy.models.formula import formula
     from understudy.models.joint import joint
     from understudy.models.mixture import mixture
+    from understudy.policy import Policy
     from understudy.references import Reference, reference
     from understudy.release import Release
     from understudy.schema import Schema
@@ -57,11 +60,13 @@ _HOME = {
     "CensorUw": "understudy.mechanisms",
     "CensorW": "understudy.mechanisms",
     "Guarantee": "understudy.guarantee",
+    "Issue": "understudy.issuing",
     "Ledger": "understudy.ledger",
     "Mechanism": "understudy.mechanisms",
     "Model": "understudy.models.base",
     "Parameter": "understudy.models.base",
     "PerturbedHistogram": "understudy.mechanisms",
+    "Policy": "understudy.policy",
     "Reference": "understudy.references",
     "Refused": "understudy.errors",
     "Release": "understudy.release",
@@ -70,14 +75,15 @@ _HOME = {
     "Weighted": "understudy.mechanisms",
     "WeightedE": "understudy.mechanisms",
     "beta": "understudy.models.beta",
+    "calibrate": "understudy.calibration",
     "compose": "understudy.composition",
     "formula": "understudy.models.formula",
     "from_bambi": "understudy.adapters.bambi",
     "from_numpyro": "understudy.adapters.numpyro",
     "from_pymc": "understudy.adapters.pymc",
     "joint": "understudy.models.joint",
-    "mixture": "understudy.models.mixture",
     "measure_table": "understudy.utility",
+    "mixture": "understudy.models.mixture",
     "read_anchor": "understudy.simulation",
     "read_table": "understudy.tables",
     "reference": "understudy.references",
@@ -92,11 +98,13 @@ __all__ = [
     "CensorUw",
     "CensorW",
     "Guarantee",
+    "Issue",
     "Ledger",
     "Mechanism",
     "Model",
     "Parameter",
     "PerturbedHistogram",
+    "Policy",
     "Reference",
     "Refused",
     "Release",
@@ -105,6 +113,7 @@ __all__ = [
     "Weighted",
     "WeightedE",
     "beta",
+    "calibrate",
     "compose",
     "formula",
     "from_bambi",

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
 
-from understudy import __version__, cli_ledger, cli_study
+from understudy import __version__, cli_ledger, cli_policy, cli_study
 from understudy.errors import BadInput, Refused
 
 app = typer.Typer(
@@ -26,6 +26,8 @@ app = typer.Typer(
 )
 
 
+app.command()(cli_policy.calibrate)
+app.command()(cli_policy.release)
 app.add_typer(cli_ledger.app, name="ledger")
 app.add_typer(cli_study.app, name="study")
 
@@ -176,7 +178,7 @@ def synthesize(
         Path | None, typer.Option(help="anchored: parameters.json of an earlier release.")
     ] = None,
     threshold: Annotated[
-        float | None, typer.Option(help="anchored: T of the last stage; default 1 or 2.")
+        float | None, typer.Option(help="anchored: T of the last stage; default 1 to 2.5.")
     ] = None,
     stages: Annotated[int | None, typer.Option(help="anchored: number of stages.")] = None,
     growth: Annotated[
@@ -418,6 +420,7 @@ def _say_where(directory: Path, headline: str) -> None:
         f"{headline}\n\n"
         f"synthetic table  {directory / 'public' / 'synthetic.csv'}\n"
         f"guarantee        {directory / 'public' / 'guarantee.txt'}\n"
+        f"card             {directory / 'public' / 'card.html'}\n"
         f"report           {directory / 'internal' / 'report.html'}  (confidential)"
     )
 
