@@ -157,6 +157,15 @@ def test_the_measures_are_those_of_the_synthetic_tables(workplace, found):
     assert ours.draws[0].median == pytest.approx(abs(made.median() / real.median() - 1))
 
 
+def test_weights_come_from_the_theta_of_the_reference_as_in_a_release(workplace):
+    """And not from the table itself, which a synthesis refuses as its own reference."""
+    found = calibrated(workplace, mechanisms=["censor-w"], epsilon=5.0)
+    assert len(found.outcomes) == 4
+    assert all(len(outcome.draws) == 2 for outcome in found.outcomes)
+    assert found.policy.mechanism == "censor-w"
+    assert found.policy.anchor is not None
+
+
 def test_a_calibration_can_be_had_again(workplace, found):
     again = calibrated(workplace, epsilon=1.0)
     (same,) = [o for o in found.outcomes if o.setting == again.chosen.setting]

@@ -49,10 +49,10 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
             axes.axhline(baseline.distance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
             axes.annotate(
                 "without privacy",
-                (max(shown), baseline.distance),
-                xytext=(0, -4),
+                (min(shown), baseline.distance),
+                xytext=(0, -3),
                 textcoords="offset points",
-                horizontalalignment="right",
+                horizontalalignment="left",
                 verticalalignment="top",
             )
         assert chosen.setting is not None

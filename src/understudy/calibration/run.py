@@ -24,6 +24,7 @@ from understudy.loading import load_model
 from understudy.policy import Policy, digest_of_file
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
+from understudy.references import reference_from_theta
 from understudy.schema import Schema
 from understudy.tables import decode, encode, read
 
@@ -117,7 +118,9 @@ def calibrate(
         schema=declared,
         table=frame,
         measured=decode(columns, declared),
-        reference=learned,
+        weights=None
+        if built is None or learned is None
+        else reference_from_theta(built, learned.theta),
         adjacency=relation,
         rows=rows,
         draws=draws,

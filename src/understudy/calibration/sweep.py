@@ -86,8 +86,8 @@ class Sweep:
     table: pd.DataFrame
     measured: pd.DataFrame
     """The same as declared, to compare with."""
-    reference: Reference | None
-    """What was learned from a public reference."""
+    weights: Reference | None
+    """Weights of records from the θ of a public reference, as a period's are from an earlier θ."""
     adjacency: Adjacency
     rows: int | None
     draws: int
@@ -127,8 +127,8 @@ class Sweep:
                 yield from self._drawn(self._mechanism(setting), self.seed + draw, 1)
         else:
             # One fit has draws enough, where the posterior does not depend on an earlier draw.
-            reference = {"reference": self.reference} if setting.mechanism == "censor-w" else {}
-            yield from self._drawn(self._mechanism(setting, **reference), self.seed, self.draws)
+            learned = {"reference": self.weights} if setting.mechanism == "censor-w" else {}
+            yield from self._drawn(self._mechanism(setting, **learned), self.seed, self.draws)
 
     def _anchored(self, setting: Setting, seed: int) -> pd.DataFrame:
         first = self._release(self._mechanism(setting), 2 * seed, 1)
