@@ -619,9 +619,10 @@ def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, plac
     def fail(*arguments, **keywords):
         raise RuntimeError(f"could not handle {survey.secret}")
 
+    import understudy.preparation
     import understudy.synthesis
 
-    for module in (tables, understudy.synthesis):
+    for module in (tables, understudy.preparation, understudy.synthesis):
         if hasattr(module, place):
             monkeypatch.setattr(module, place, fail)
     sentence = says(*JOB, *HISTOGRAM, code=70)

@@ -273,9 +273,8 @@ def test_a_release_with_a_ledger_and_an_earlier_one_reports_both(tmp_path):
 
 def test_an_earlier_table_of_another_schema_is_refused_before_anything_is_charged(tmp_path):
     book = us.Ledger.create(tmp_path / "l.db", budget=3.0, adjacency="add-remove")
-    schema = Schema.from_dict(
-        {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
-    )
+    x = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+    schema = Schema.from_dict({"table": {"size": 40}, "columns": {"x": x}})
     table = pd.DataFrame({"x": np.linspace(0.1, 0.9, 40)})
     with pytest.raises(us.BadInput, match="of the earlier release is outside the declared bounds"):
         us.synthesize(
