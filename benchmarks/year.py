@@ -39,18 +39,6 @@ size = 8000
 role = "confidential"
 type = "continuous"
 bounds = [0, 100]
-[columns.degree]
-role = "public"
-type = "categorical"
-levels = ["highschool", "bachelor"]
-[columns.gender]
-role = "public"
-type = "categorical"
-levels = ["female", "male"]
-[columns.age]
-role = "public"
-type = "integer"
-bounds = [25, 34]
 """
 
 
@@ -112,8 +100,7 @@ def twelve_months(epsilon: float, repetitions: int) -> None:
 def jump(file: Path, epsilon: float, runs: int) -> None:
     """Calibrate on 1992, release 2004."""
     both = pd.read_csv(file)
-    tables = {year: both[both["year"] == year].drop(columns="year") for year in (1992, 2004)}
-    formula, family = "earnings ~ degree * gender + age", "lognormal"
+    tables = {year: both.loc[both["year"] == year, ["earnings"]] for year in (1992, 2004)}
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
@@ -122,18 +109,17 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
             tables[1992],
             reference_is="public",
             schema=place / "cps.toml",
-            model=formula,
-            family=family,
+            model="beta",
             beside=place,
             epsilon=epsilon,
             mechanisms=["anchored"],
-            draws=1,
+            draws=3,
             population="workers",
             budget=epsilon,
         )
         found.write(place / "POLICY.toml")
         print(f"CPS, policy of 1992 ({found.chosen.setting}), 2004 at ε = {epsilon:g}")
-        model = us.formula(formula, family=family, schema=us.Schema.load(place / "cps.toml"))
+        model = us.beta(us.Schema.load(place / "cps.toml"))
         plain = us.synthesize(model, tables[2004], us.Unweighted(), tables=runs)
         without = [max_ecdf(tables[2004]["earnings"], t["earnings"]) for t in plain.tables]
         private = []
