@@ -10,6 +10,7 @@ from understudy.calibration.choice import Target, best_by_epsilon, choose, small
 from understudy.calibration.settings import Setting, settings
 from understudy.calibration.sweep import Closeness, Outcome
 from understudy.calibration.words import cost
+from understudy.cli import run
 from understudy.errors import BadInput, Refused
 from understudy.policy import Policy
 from understudy.utility import max_ecdf
@@ -196,6 +197,16 @@ def test_a_histogram_s_policy_has_neither_model_nor_anchor(workplace, tmp_path):
     assert (found.policy.model, found.policy.anchor) == (None, None)
     found.write(tmp_path / "POLICY.toml")
     assert Policy.load(tmp_path / "POLICY.toml") == found.policy
+
+
+@pytest.mark.parametrize(("kind", "told"), [("public", False), ("confidential", True)])
+def test_figures_from_a_confidential_reference_are_called_so(
+    workplace, tmp_path, capsys, kind, told
+):
+    given = ["--schema", workplace / "pay.toml", "--model", "beta", "--mechanism", "anchored"]
+    given += ["--epsilon", 1, "--draws", 1, "-o", tmp_path / "P.toml", "--reference-is", kind]
+    assert run(["calibrate", str(workplace / "reference.csv"), *map(str, given)]) == 0
+    assert capsys.readouterr().out.startswith("CONFIDENTIAL") is told
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_a_changed_schema_is_refused(schema, tmp_path):
 def test_a_comment_in_the_schema_changes_nothing(schema, tmp_path):
     made = policy(schema)
     schema.write_text("# A comment.\n" + SCHEMA)
-    made.load_schema(tmp_path / "POLICY.toml")
+    assert made.load_schema(tmp_path / "POLICY.toml").digest == made.schema_digest
 
 
 def test_a_changed_model_file_is_refused(schema, tmp_path):

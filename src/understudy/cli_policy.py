@@ -89,6 +89,8 @@ def calibrate(
     if not quiet:
         from understudy.calibration.words import cost
 
+        if reference_is == "confidential":
+            typer.echo("CONFIDENTIAL: accuracy computed from the reference; do not publish it.")
         typer.echo(
             f"{found.chosen.setting} at ε = {found.policy.epsilon:g}: {cost(found.chosen)}.\n"
             f"Policy: {out}\nRisk and utility: {page}"
