@@ -10,6 +10,7 @@ import understudy as us
 from understudy._jax import jax, jnp
 from understudy.loading import load_model, rebuild_model
 from understudy.models.whole import effects
+from understudy.samplers.proposals import prior_proposal
 from whole_tables import (
     AGE,
     GENDER,
@@ -209,3 +210,13 @@ def test_two_modes_and_what_groups_have_to_do_with_them_are_kept():
     by = made.groupby(["gender", made.age > 26]).pay.mean()
     assert by[1, True] - by[1, False] > 5
     assert abs(by[0, True] - by[0, False]) < 3
+
+
+def test_the_first_anchor_is_the_middle_of_the_prior():
+    """Every parameter is standard normal; importance sampling among so many ended two units off."""
+    model = us.joint(MIXED)
+    proposal = prior_proposal(model)
+    assert model.dimension > 20
+    np.testing.assert_allclose(proposal.centre, 0.0, atol=0.2)
+    widths = np.sqrt(np.diag(proposal.root @ proposal.root.T)) / 1.5
+    np.testing.assert_allclose(widths, 1.0, atol=0.2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,8 @@ _DEGREES = 5.0
 _SIMULATED = 4096
 _PRIOR_DRAWS = 8192
 _PRIOR_ROUNDS = 8
+_FEW_PARAMETERS = 10
+_CHAIN_DRAWS = 1000
 _WIDEN = 1.3
 _WIDEST = 4.5
 _WIDEN_PRIOR = 1.5
@@ -56,10 +58,18 @@ class Proposal:
 
 @cache
 def prior_proposal(model: Model) -> Proposal:
-    """Return a proposal that covers the prior, found by repeated importance sampling of it.
+    """Return a proposal that covers the prior.
 
     It is a public property of the model, and the same whenever it is asked for.
     """
+    few = model.dimension <= _FEW_PARAMETERS
+    centre, covariance = _weighted_moments(model) if few else _chain_moments(model)
+    covariance += 1e-6 * np.eye(model.dimension)
+    return Proposal.with_covariance(centre, _WIDEN_PRIOR**2 * covariance)
+
+
+def _weighted_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return about the prior's mean and covariance, by repeated importance sampling."""
     proposal = Proposal(np.zeros(model.dimension), 2.0 * np.eye(model.dimension))
     generator = np.random.default_rng(0)
     for _ in range(_PRIOR_ROUNDS):
@@ -72,7 +82,37 @@ def prior_proposal(model: Model) -> Proposal:
         centre = weight @ z
         covariance = (z - centre).T @ ((z - centre) * weight[:, None])
         proposal = Proposal.with_covariance(centre, covariance + 1e-6 * np.eye(model.dimension))
-    return Proposal(proposal.centre, _WIDEN_PRIOR * proposal.root)
+    return centre, covariance
+
+
+def _chain_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """Return about the prior's mean and covariance, from a chain.
+
+    Among many parameters no draw of a proposal is likely enough to stand for the prior.
+    """
+    z = np.asarray(_prior_chain(model, jax.random.key(0)))
+    return z.mean(axis=0), np.atleast_2d(np.cov(z, rowvar=False))
+
+
+@partial(jax.jit, static_argnames="model")
+def _prior_chain(model: Model, key: jax.Array) -> jax.Array:
+    """Return draws from the prior on the unconstrained scale, by NUTS."""
+    import blackjax
+
+    warm_up, draws = jax.random.split(key)
+    adaptation = blackjax.window_adaptation(
+        blackjax.nuts,
+        model.log_prior_unconstrained,
+        adaptation_info_fn=lambda state, info, adaptation_state: None,
+    )
+    (state, parameters), _ = adaptation.run(warm_up, jnp.zeros(model.dimension), _CHAIN_DRAWS)
+    kernel = blackjax.nuts(model.log_prior_unconstrained, **parameters)
+
+    def step(state: Any, key: jax.Array) -> tuple[Any, jax.Array]:
+        state, _ = kernel.step(key, state)
+        return state, state.position
+
+    return jax.lax.scan(step, state, jax.random.split(draws, _CHAIN_DRAWS))[1]
 
 
 def log_priors(model: Model, z: np.ndarray) -> np.ndarray:
