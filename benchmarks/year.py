@@ -14,12 +14,13 @@ import argparse
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import understudy as us
-from understudy.calibration import calibrate
+from understudy.calibration import Calibration, calibrate
 from understudy.issuing import Issue
 from understudy.utility import max_ecdf
 
@@ -48,22 +49,34 @@ def month(number: int, generator: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"pay": pay})
 
 
+def _settle(reference: pd.DataFrame, schema: Path, epsilon: float, **terms: Any) -> Calibration:
+    """Calibrate the anchored beta model, and write the policy beside its schema."""
+    found = calibrate(
+        reference,
+        schema=schema,
+        beside=schema.parent,
+        model="beta",
+        epsilon=epsilon,
+        mechanisms=["anchored"],
+        **terms,
+    )
+    found.write(schema.parent / "POLICY.toml")
+    return found
+
+
 def year(epsilon: float, place: Path, seed: int) -> list[float]:
     """Calibrate on last December, release twelve months, and return each month's max-ECDF."""
     generator = np.random.default_rng(seed)
     (place / "pay.toml").write_text(PAY)
-    calibrate(
+    _settle(
         month(-1, generator),
+        place / "pay.toml",
+        epsilon,
         reference_is="confidential",
-        schema=place / "pay.toml",
-        model="beta",
-        beside=place,
-        epsilon=epsilon,
-        mechanisms=["anchored"],
         draws=2,
         population="employees",
         seed=seed,
-    ).write(place / "POLICY.toml")
+    )
     us.Ledger.create(
         place / "ledger.db", budget=12 * epsilon, adjacency="add-remove", population="employees"
     )
@@ -105,19 +118,15 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         (place / "cps.toml").write_text(CPS)
-        found = calibrate(
+        found = _settle(
             tables[1992],
+            place / "cps.toml",
+            epsilon,
             reference_is="public",
-            schema=place / "cps.toml",
-            model="beta",
-            beside=place,
-            epsilon=epsilon,
-            mechanisms=["anchored"],
             draws=3,
             population="workers",
             budget=epsilon,
         )
-        found.write(place / "POLICY.toml")
         print(f"CPS, policy of 1992 ({found.chosen.setting}), 2004 at ε = {epsilon:g}")
         model = us.beta(us.Schema.load(place / "cps.toml"))
         plain = us.synthesize(model, tables[2004], us.Unweighted(), tables=runs)

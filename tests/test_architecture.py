@@ -31,7 +31,8 @@ LAYERS = [
     ["release", "preparation", "periods", "policy"],
     ["synthesis"],
     ["study", "issuing", "calibration"],
-    ["cli_ledger", "cli_policy", "cli_study"],
+    ["cli_options"],
+    ["cli_audit", "cli_ledger", "cli_policy", "cli_study", "cli_synthesize", "cli_tables"],
     ["cli"],
     ["__main__"],
 ]

@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
+from understudy.cli_options import Quiet, SchemaFile
 from understudy.errors import BadInput
-
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 
 def calibrate(
@@ -19,7 +18,7 @@ def calibrate(
     reference_is: Annotated[
         str, typer.Option(help="What the reference is: public or confidential.")
     ],
-    schema: Annotated[Path, typer.Option(help="Schema of the tables, TOML.")],
+    schema: SchemaFile,
     out: Annotated[Path, typer.Option("-o", "--out", help="Policy to write, such as POLICY.toml.")],
     model: Annotated[
         str | None, typer.Option(help="As for synthesize; without one, only ph is tried.")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from understudy.cli_options import Quiet
+
 app = typer.Typer(
     help="Reproduce the paper's simulation study; 'study application' its application.",
     invoke_without_command=True,
@@ -15,7 +17,6 @@ app = typer.Typer(
 
 Out = Annotated[Path, typer.Option(help="Directory to write; a study found there is resumed.")]
 Seed = Annotated[int, typer.Option(help="The one seed from which all others derive.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 
 OUT = Path("understudy-study")
 SEED = 2026

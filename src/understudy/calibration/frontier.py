@@ -46,14 +46,12 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
                 label=name,
             )
         if baseline is not None and baseline.draws:
-            axes.axhline(baseline.distance, color=INK, linewidth=1, linestyle=(0, (1, 2)))
-            axes.annotate(
-                "without privacy",
-                (min(shown), baseline.distance),
-                xytext=(0, -3),
-                textcoords="offset points",
-                horizontalalignment="left",
-                verticalalignment="top",
+            axes.axhline(
+                baseline.distance,
+                color=INK,
+                linewidth=1,
+                linestyle=(0, (1, 2)),
+                label="without privacy",
             )
         assert chosen.setting is not None
         axes.plot(

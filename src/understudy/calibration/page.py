@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from understudy.calibration.choice import LOSS, Target, best_by_epsilon, smallest_epsilon
 from understudy.calibration.frontier import frontier
 from understudy.calibration.words import cost
+from understudy.report.template import fill
 from understudy.report.wording import NOTHING, person
 
 if TYPE_CHECKING:
@@ -19,21 +20,7 @@ _ASKED = (0.1, 0.05, 0.03, 0.02, 0.01)
 
 def render(calibration: Calibration, policy_file: str) -> str:
     """Return the page as HTML."""
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=ChoiceLoader(
-            [
-                PackageLoader("understudy.calibration", "."),
-                PackageLoader("understudy", "report"),
-            ]
-        ),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("calibration.html.j2").render(_view(calibration, policy_file))
+    return fill("calibration.html.j2", **_view(calibration, policy_file))
 
 
 def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:

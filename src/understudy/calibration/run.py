@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,12 @@ from understudy.files import written_whole
 from understudy.guarantee import Adjacency, check_epsilon
 from understudy.loading import load_model
 from understudy.policy import Policy, digest_of_file
+from understudy.preparation import frame_of, name_of
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
 from understudy.references import reference_from_theta
 from understudy.schema import Schema
-from understudy.tables import decode, encode, read
+from understudy.tables import decode, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,11 +87,7 @@ def calibrate(
     `beside` is the directory in which the policy will be written; the policy names its schema
     relative to it.
     """
-    if reference_is not in ("public", "confidential"):
-        raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")
-    for name, number in (("draws", draws), ("periods", periods)):
-        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1000:
-            raise BadInput(f"{name} must be a number from 1 to 1000, not {number!r}.")
+    _check(reference_is, draws=draws, periods=periods)
     aim = None if target is None else Target.parse(target)
     public = reference_is == "public"
     relation = Adjacency.parse(adjacency)
@@ -107,20 +104,18 @@ def calibrate(
         mechanisms=mechanisms,
     )
     with stage(progress, "Reading"):
-        frame = read(table) if isinstance(table, str | Path) else table
-        name = str(table) if isinstance(table, str | Path) else "the reference"
-        columns = encode(frame, declared, name=name)
-    learned = None
+        frame = frame_of(table)
+        columns = encode(frame, declared, name=name_of(table, "the reference"))
+    learned = weights = None
     if built is not None and public:
         learned = learn(built, frame, confidential=False, seed=seed, progress=progress)
+        weights = reference_from_theta(built, learned.theta)
     sweep = Sweep(
         model=built,
         schema=declared,
         table=frame,
         measured=decode(columns, declared),
-        weights=None
-        if built is None or learned is None
-        else reference_from_theta(built, learned.theta),
+        weights=weights,
         adjacency=relation,
         rows=rows,
         draws=draws,
@@ -129,24 +124,22 @@ def calibrate(
     baseline, outcomes = sweep.run(tried, lambda done: progress("Settings", done))
     chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim)
     assert chosen.setting is not None
+    # The histogram has no model, and starts from nothing.
+    modelled = chosen.setting.mechanism != "ph"
     policy = Policy(
-        mechanism=chosen.setting.mechanism,
-        epsilon=chosen.setting.epsilon,
+        **asdict(chosen.setting),
         adjacency=relation,
-        threshold=chosen.setting.threshold,
-        c1=chosen.setting.c1,
-        c2=chosen.setting.c2,
-        model=None if chosen.setting.mechanism == "ph" else model,
-        family=None if chosen.setting.mechanism == "ph" else family,
-        priors=() if chosen.setting.mechanism == "ph" else tuple(priors),
-        model_digest=None if model is None else digest_of_file(model),
+        model=model if modelled else None,
+        family=family if modelled else None,
+        priors=tuple(priors) if modelled else (),
+        model_digest=digest_of_file(model) if modelled and model is not None else None,
         schema=os.path.relpath(schema, beside),
         schema_digest=declared.digest,
         rows=rows,
         budget=chosen.setting.epsilon * periods if budget is None else budget,
         population=population,
         reference_is=reference_is,
-        anchor=None if learned is None or chosen.setting.mechanism == "ph" else learned.theta,
+        anchor=learned.theta if modelled and learned is not None else None,
     )
     return Calibration(
         policy=policy,
@@ -158,3 +151,11 @@ def calibrate(
         draws=draws,
         periods=periods,
     )
+
+
+def _check(reference_is: str, **numbers: int) -> None:
+    if reference_is not in ("public", "confidential"):
+        raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1000:
+            raise BadInput(f"{name} must be a number from 1 to 1000, not {number!r}.")

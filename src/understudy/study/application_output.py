@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.files import written_whole
 from understudy.guarantee import Adjacency
+from understudy.report.template import fill
 from understudy.report.wording import NOTHING
 from understudy.study.application_claims import (
     figure_claims,
@@ -127,17 +128,8 @@ def _shown(statistic: str, number: float | None, application: Application) -> st
 
 def render_section(application: Application) -> str:
     """Return the fragment of HTML; its links are relative to the directory above the files."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("understudy", "study"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("application.html.j2").render(
+    return fill(
+        "application.html.j2",
         sample=application.sample,
         epsilon=APPLICATION_EPSILON,
         seed=application.seed,

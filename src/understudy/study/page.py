@@ -15,6 +15,7 @@ from typing import Any
 
 from understudy.errors import BadInput
 from understudy.files import written_whole
+from understudy.report.template import fill
 from understudy.report.wording import NOTHING
 from understudy.study import illustration, paper
 from understudy.study.arms import OURS, STATISTICS, Results, short, true_value
@@ -57,7 +58,8 @@ _MEANS = ("mean", "median", "q15", "q90")
 def write_index(directory: Path) -> None:
     """Write `index.html` from what lies in the directory."""
     application = directory / "application" / "section.html"
-    text = _render(
+    text = fill(
+        "study.html.j2",
         facts=_facts(directory),
         promises=promises(),
         simulation=_simulation(directory) if (directory / RESULTS).exists() else None,
@@ -245,23 +247,3 @@ def _arm_numbers(results: Results, arm: Arm) -> Iterator[str]:
             bound = statistic == "lipschitz_bound"
             yield number(scale * summary.median)
             yield number(scale * (summary.maximum if bound else summary.mean))
-
-
-def _render(**view: Any) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("understudy", "study"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["tied"] = _tied
-    return environment.get_template("study.html.j2").render(view)
-
-
-def _tied(text: str) -> str:
-    """Keep the two sides of an equation on one line."""
-    return text.replace(" = ", "\u00a0=\u00a0")
