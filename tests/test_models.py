@@ -232,6 +232,13 @@ class TestFormula:
             ("pay ~ I(exit())", "only arithmetic"),
             ("pay ~ np.random.rand(3)", "only arithmetic"),
             ("pay ~ weeks.__class__", "only arithmetic|not a column"),
+            ("pay ~ I(10**9*0 + weeks)", "only arithmetic"),
+            ("pay ~ I(2**weeks)", "only arithmetic"),
+            ("pay ~ I(weeks*0 + 10**100000000)", "power above 9"),
+            ("pay ~ (sex + weeks)^ 40", "power above 9"),
+            ("pay ~ I(weeks << 9)", "only arithmetic"),
+            ("pay ~ C(sex, 'treatment')", "only arithmetic"),
+            ("pay ~ I(`` + weeks)", "cannot be used|not a column"),
             ("pay ~ 0", "nothing on its right-hand side"),
             ("pay ~ I(weeks - weeks)", "the same over the whole"),
             ("pay ~ I(log(rate - weeks))", "cannot be used|not finite"),
@@ -242,6 +249,16 @@ class TestFormula:
     def test_a_formula_beyond_the_schema_is_refused(self, text, reason):
         with pytest.raises(BadInput, match=reason):
             formula(text, family="beta", schema=SCHEMA)
+
+    def test_a_column_whose_name_is_code_is_not_run(self, tmp_path, monkeypatch):
+        """Backticks between quotes quote nothing for formulaic, which evaluates what is there."""
+        monkeypatch.chdir(tmp_path)
+        name = "' + str(open('pwned', 'w')) + '"
+        schema = Schema.from_dict({"columns": {"pay": PAY, name: COLUMNS["rate"]}})
+        with pytest.raises(BadInput, match="only arithmetic"):
+            formula(f"pay ~ C('`{name}`')", family="beta", schema=schema)
+        assert not (tmp_path / "pwned").exists()
+        assert formula(f"pay ~ I(2 * `{name}`)", family="beta", schema=schema).dimension == 3
 
     def test_an_unknown_family_is_refused(self):
         with pytest.raises(BadInput, match=r"family 'gama' is not known .did you mean 'gamma'"):

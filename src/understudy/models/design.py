@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.formulas import refusing, variables
+from understudy.formulas import refusing, sides, variables
 from understudy.schema import Role
 
 if TYPE_CHECKING:
@@ -58,12 +58,8 @@ class Design:
 
 def design(formula: str, schema: Schema) -> Design:
     """Read a formula against a schema, and refuse what the schema does not make public."""
-    from formulaic import Formula
-
-    with refusing(formula):
-        parsed = Formula(formula)
-        left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
-    if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
+    left, right = sides(formula)
+    if left is None or right is None:
         raise BadInput(f"the formula '{formula}' must have the form 'outcome ~ predictors'.")
     outcome, named = str(left), variables(formula, right)
     _check_names(formula, schema, outcome, sorted(named))

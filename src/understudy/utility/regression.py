@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import BadInput, nearest
-from understudy.formulas import STATEFUL, STATELESS, refusing, variables
+from understudy.formulas import STATEFUL, STATELESS, refusing, sides, variables
 from understudy.schema import Role, Schema
 from understudy.tables import decode
 from understudy.utility.fits import Fit, Floats, least_squares, logistic
@@ -147,12 +147,8 @@ def _coefficient(name: str, ours: Estimate | None, theirs: Estimate | None) -> C
 
 
 def _read(formula: str, schema: Schema) -> _Plan:
-    from formulaic import Formula
-
-    with refusing(formula):
-        parsed = Formula(formula)
-        left, right = getattr(parsed, "lhs", None), getattr(parsed, "rhs", None)
-    if left is None or isinstance(left, tuple) or right is None or isinstance(right, tuple):
+    left, right = sides(formula)
+    if left is None or right is None:
         raise BadInput(f"the regression '{formula}' must have the form 'outcome ~ predictors'.")
     named = _known(formula, left) | _known(formula, right)
     usable = [column.name for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)]
