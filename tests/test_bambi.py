@@ -30,6 +30,7 @@ OUTCOMES = {
     "count": {"role": "confidential", "type": "count", "bounds": [0, 40]},
 }
 OTHER = {"role": "ignore"}
+HIERARCHY = bmb.Prior("Normal", mu=0, sigma=bmb.Prior("HalfNormal", sigma=0.7))
 
 
 def schema_of(outcome, **more):
@@ -136,6 +137,67 @@ def test_priors_scaled_by_the_data_are_scaled_by_the_schema_instead():
         one.record_loglik(theta, one.prepare(table)),
         other.record_loglik(theta, other.prepare(table)),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("y ~ group + w", {}),
+        ("y ~ group + w", {"family": "t"}),
+        ("y ~ w", {"priors": {"w": bmb.Prior("Normal", mu=0, sigma=2)}}),
+        ("y ~ w", {"priors": {"mu": {"w": bmb.Prior("Normal", mu=0, sigma=2)}}}),
+        ("y ~ w", {"priors": {"common": bmb.Prior("Normal", mu=0, sigma=2)}}),
+        ("y ~ w", {"priors": {"sigma": 2.0}}),
+        ("y ~ w", {"priors": {"sigma": 2}}),
+        ("y ~ w", {"priors": {"sigma": bmb.Prior("HalfNormal", sigma=3)}}),
+        ("y ~ offset(w)", {}),
+        (bmb.Formula("y ~ w", "sigma ~ w"), {}),
+        (
+            bmb.Formula("y ~ w", "sigma ~ w"),
+            {"priors": {"sigma": {"w": bmb.Prior("Normal", mu=0, sigma=0.1)}}},
+        ),
+        ("y ~ w + (w | group)", {}),
+        ("y ~ w + (w | group)", {"priors": {"w|group": HIERARCHY}}),
+        ("y ~ w + (1 | group)", {"priors": {"group_specific": HIERARCHY}}),
+    ],
+)
+def test_a_finished_model_tells_nothing_of_the_table_it_was_built_on(text, options):
+    """Neither its priors nor what is published of it, whether or not its graph was built."""
+    schema = schema_of("y")
+    finished = [
+        bmb.Model(text, frame_of(rows, rows, stretch), **options)
+        for rows, stretch in ((50, 0.1), (80, 9.0))
+    ]
+    finished[1].build()
+    one, other = (from_bambi(each, schema=schema) for each in finished)
+    assert one.spec == other.spec
+    assert [p.name for p in one.parameters] == [p.name for p in other.parameters]
+    for seed in range(3):
+        theta = start(one, seed)
+        assert float(one.log_prior(theta)) == float(other.log_prior(theta))
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"priors": {"w": bmb.Prior("Normal", mu=0, sigma=2)}},
+        {"common": bmb.Prior("Normal", mu=0, sigma=2)},
+        {},
+    ],
+)
+def test_a_finished_model_whose_priors_were_set_later_is_refused(more):
+    """Bambi takes all of its priors for set ones then, those it made up from the table too."""
+    finished = bmb.Model("y ~ group + w", frame_of(50, 1, 5.0))
+    finished.set_priors(**more)
+    with pytest.raises(BadInput, match=r"no longer tells the priors .*: give them to bambi\.Model"):
+        from_bambi(finished, schema=schema_of("y"))
+
+    def function(data):
+        model = bmb.Model("y ~ group + w", data)
+        model.set_priors(**more)
+        return model
+
+    assert from_bambi(function, schema=schema_of("y")).dimension == 5
 
 
 def test_priors_that_a_person_set_are_kept():

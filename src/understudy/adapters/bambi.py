@@ -45,9 +45,11 @@ def from_bambi(
     points = _points(schema)
     frame = as_frame(points, schema)
     if isinstance(model, bambi.Model):
-        title, mark = str(model.formula), hashlib.sha256(str(model).encode()).hexdigest()
+        title = str(model.formula)
         with user_code(title, "built again on a public frame (give a function that builds it)"):
             built = _again(model, frame)
+        # Of the model on the public frame: the text of the other one tells of its table.
+        mark = hashlib.sha256(str(built).encode()).hexdigest()
     elif callable(model):
         title, mark = title_of(model), digest(model) or ""
         built = _called(model, frame, schema)
@@ -133,16 +135,20 @@ def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
 def _again(model: Any, frame: pd.DataFrame) -> Any:
     """Build a model on another frame, with the priors that a person set and no others."""
     bambi = installed("bambi")
+    if model._added_priors:
+        raise BadInput(
+            f"on the model '{model.formula}' set_priors was called, after which Bambi no longer "
+            f"tells the priors that were set from those it made up from the table: give them to "
+            f"bambi.Model(..., priors=...), or give a function that builds the model."
+        )
     priors: dict[str, Any] = {}
-    parent = model.family.likelihood.parent
     for name, component in model.components.items():
         if hasattr(component, "terms"):
-            chosen = {
+            priors[name] = {
                 term.term.name: _chosen(term.prior)
                 for term in component.terms.values()
                 if _chosen(getattr(term, "prior", None)) is not None
             }
-            priors |= chosen if name == parent else {name: chosen}
         elif _chosen(component.prior) is not None:
             priors[name] = _chosen(component.prior)
     return bambi.Model(
