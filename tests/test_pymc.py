@@ -451,6 +451,28 @@ def scaled_container(y, w):
 circular = pm.distributions.transforms.circular
 
 
+def interval_up_to(end):
+    """Return a transform whose range ends at a graph, which is not among the prior's arguments."""
+    return pm.distributions.transforms.Interval(bounds_fn=lambda *_: (pt.constant(0.0), end))
+
+
+def range_by_container(y, w):
+    with pm.Model() as model:
+        columns = pm.Data("y", y), pm.Data("w", w)
+        centre = pm.Normal("centre", 0, 1, transform=interval_up_to(columns[0].max()))
+        pm.Normal("likelihood", centre, 1, observed=columns[0])
+    return model
+
+
+def range_by_size(y, w):
+    with pm.Model(coords={"record": np.arange(len(y))}) as model:
+        columns = pm.Data("y", y, dims="record"), pm.Data("w", w, dims="record")
+        end = 1.0 * model.dim_lengths["record"]
+        centre = pm.Normal("centre", 0, 1, transform=interval_up_to(end))
+        pm.Normal("likelihood", centre, 1, observed=columns[0], dims="record")
+    return model
+
+
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
@@ -499,6 +521,14 @@ circular = pm.distributions.transforms.circular
             built(prior=lambda y, w: pm.Uniform("centre", 0, pm.HalfNormal("top", 1))),
             "range of the parameter 'centre' depends on",
         ),
+        (
+            built(
+                prior=lambda y, w: pm.Normal("centre", 0, 1, transform=interval_up_to(pt.max(y)))
+            ),
+            "range of the parameter 'centre' depends on",
+        ),
+        (range_by_container, "range of the parameter 'centre' depends on"),
+        (range_by_size, "range of the parameter 'centre' depends on"),
         (
             built(prior=lambda y, w: pm.Normal("centre", 0, 1, shape=y.shape)[0]),
             "size of the variable 'centre' depends on the table",
@@ -551,6 +581,27 @@ def test_a_finished_model_must_not_hold_more_than_its_columns():
         pm.Normal("likelihood", pm.Normal("centre", 0, 1) + hidden, 1, observed=y)
     with pytest.raises(BadInput, match=r"data baked in: the pm.Data container 'hidden'"):
         from_pymc(model, schema=REAL)
+
+
+@pytest.mark.parametrize("function", [range_by_container, range_by_size])
+def test_the_range_in_a_finished_model_must_not_depend_on_its_table(function):
+    with pytest.raises(BadInput, match="range of the parameter 'centre' depends on the table"):
+        from_pymc(function(np.arange(5.0), np.zeros(5)), schema=REAL)
+
+
+def finished_with(scale, rows):
+    with pm.Model() as model:
+        y = pm.Data("y", np.arange(float(rows)))
+        pm.Normal("likelihood", pm.Normal("centre", 0, scale), 1, observed=y)
+    return model
+
+
+def test_the_digest_of_a_finished_model_tells_priors_apart_and_not_tables():
+    one, same, other = (
+        from_pymc(finished_with(*each), schema=REAL).spec for each in ((1, 9), (1, 30), (2, 9))
+    )
+    assert one == same
+    assert one != other
 
 
 def test_neither_a_model_nor_a_function_is_refused():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ def from_pymc(
 
     if isinstance(model, pymc.Model):
         title = model.name or "PyMC model"
-        mark: str | None = hashlib.sha256(str(model).encode()).hexdigest()
+        mark: str | None = hashlib.sha256(_text(model).encode()).hexdigest()
         build = partial(graph_of_object, title, model, schema)
     elif callable(model):
         title, mark = title_of(model), digest(model)
@@ -44,6 +45,13 @@ def from_pymc(
     return as_model(
         Program(title, build), schema=schema, spec=spec or {"pymc": title, "digest": mark}
     )
+
+
+def _text(model: Any) -> str:
+    """Return what a model says: columns by their names alone, and no places in memory."""
+    pytensor = installed("pytensor")
+    variables = [*model.free_RVs, *model.observed_RVs]
+    return re.sub(r" at 0x[0-9A-Fa-f]+", "", pytensor.dprint(variables, file="str", id_type=""))
 
 
 def installed(package: str) -> Any:

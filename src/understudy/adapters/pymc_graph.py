@@ -79,7 +79,8 @@ class Graph:
                 f"record must be integrated out, so that a record has one log-likelihood; "
                 f"{INDEPENDENT}."
             )
-        support = support_of(self.title, name, variable, self.transforms[name], shape)
+        records = [*self.inputs.values(), *self.lengths]
+        support = support_of(self.title, variable, self.transforms[name], shape, records)
         return Parameter(name, support, shape)
 
     def _shape(self, variable: Any, rows: int) -> tuple[int, ...] | None:

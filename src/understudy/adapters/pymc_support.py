@@ -7,7 +7,7 @@ circular one, for example, would leave a posterior without an end.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from numpyro.distributions import biject_to, constraints
@@ -83,9 +83,13 @@ biject_to.register(_Range)(lambda support: support.bijection)
 
 
 def support_of(
-    title: str, name: str, variable: Any, transform: Any, shape: tuple[int, ...]
+    title: str, variable: Any, transform: Any, shape: tuple[int, ...], records: Collection[Any]
 ) -> constraints.Constraint:
-    """Return the support of a free variable of a PyMC model from PyMC's transform of it."""
+    """Return the support of a free variable of a PyMC model from PyMC's transform of it.
+
+    `records` are the variables that hold what a table holds; the transform may use none of them.
+    """
+    name = variable.name
     if transform is None:
         return constraints.real
     if not isinstance(transform, _ONTO_THE_LINE):
@@ -100,8 +104,11 @@ def support_of(
     free = named(name, variable.dtype, unconstrained_shape)
     backward = transform.backward(free, *inputs)
     jacobian = transform.log_jac_det(free, *inputs)
-    graphs = constants_for_shared([forward, backward, jacobian])
-    for source in graph_inputs(graphs):
+    found = [forward, backward, jacobian]
+    # A shared variable that holds a column must be seen before its value takes its place.
+    used = [source for source in graph_inputs(found) if source in records]
+    graphs = constants_for_shared(found)
+    for source in [*used, *graph_inputs(graphs)]:
         if source not in (natural, free) and not isinstance(source, Constant):
             raise BadInput(
                 f"in the model '{title}' the range of the parameter '{name}' depends on the table "
