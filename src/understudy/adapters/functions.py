@@ -26,6 +26,7 @@ _ADVICE = {
     "unique names": "rename one of them",
     "already exists": "rename one of them",
     "No JAX conversion": "leave that operation out, or write it with those of PyTensor",
+    "No JAX implementation": "leave that operation out, or write it with others",
 }
 """What to do about complaints of NumPyro and PyMC that come up in other people's words."""
 

@@ -24,6 +24,8 @@ from pytensor.link.jax.dispatch import jax_funcify
 from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.variable import TensorConstant
 
+from understudy.adapters.pymc_special import join
+
 _REWRITES = (
     JAX.including("local_check_parameter_to_ninf_switch")
     # A rewrite of sparse products would look for a BLAS library, and warn of finding none.
@@ -52,6 +54,7 @@ def to_jax(inputs: list[Any], outputs: list[Any]) -> Callable[..., tuple[Any, ..
     _UNCHECKED.rewrite(graph)
     # The rewrites bring short constants of their own, and JAX would follow them.
     wide = FunctionGraph(inputs=graph.inputs, outputs=widened(graph.outputs), clone=True)
+    join(wide)
     function: Callable[..., tuple[Any, ...]] = jax_funcify(wide)
     return function
 
