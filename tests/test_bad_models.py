@@ -199,9 +199,24 @@ def the_same_name_twice(y, n):
         numpyro.sample("y", dist.Normal(one + other, 1), obs=y)
 
 
+def prior_by_the_largest(y, w, n):
+    """The largest value is the same on all large tables, but not on a single record."""
+    centre = numpyro.sample("centre", dist.Normal(0, 1 + jnp.max(w > 5)))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def nan_when_simulating(y, n):
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre + (jnp.nan if y is None else 0.0), 1), obs=y)
+
+
 @pytest.mark.parametrize(
     ("function", "sentence"),
     [
+        (prior_by_the_largest, "prior of the model .* depends on the table.*write its numbers"),
+        (nan_when_simulating, "simulated something that is not a number for 'y'.*: give the col"),
         (wrong_plate_size, "plate 'records' .* has 500 entries .* let its size be 'n'"),
         (wrong_plate_size_inside, r"'records' \(500\), has as many .* write numpyro.plate"),
         (two_plates_side_by_side, "two plates over the records, 'records' and 'again': put all"),
@@ -236,6 +251,49 @@ def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence
         from_numpyro(function, schema=SCHEMA)
     assert "\n" not in str(fault.value)
     assert str(fault.value).endswith(".")
+
+
+def schema_with(**columns):
+    return Schema.from_dict({"columns": {"y": SCHEMA.column("y").to_dict(), **columns}})
+
+
+def counted_levels(kind, n):
+    """A count where levels are declared: its large values are codes of none of them."""
+    rate = numpyro.sample("rate", dist.Gamma(2, 4))
+    with numpyro.plate("records", n):
+        numpyro.sample("kind", dist.Poisson(rate), obs=kind)
+
+
+@pytest.mark.parametrize("missing", ["refuse", "model"])
+def test_codes_beyond_the_levels_are_refused_before_anything_is_charged(missing):
+    kind = {"role": "confidential", "type": "categorical", "levels": ["a", "b"], "missing": missing}
+    schema = Schema.from_dict({"columns": {"kind": kind}})
+    with pytest.raises(BadInput, match="simulated codes beyond its levels for 'kind'"):
+        from_numpyro(counted_levels, schema=schema)
+
+
+def test_a_missing_value_is_none_that_a_model_simulates():
+    column = {**SCHEMA.column("y").to_dict(), "missing": "model"}
+    with pytest.raises(BadInput, match="simulated something that is not a number for 'y'"):
+        from_numpyro(nan_when_simulating, schema=Schema.from_dict({"columns": {"y": column}}))
+
+
+def overflowing(y, n):
+    """Far out it simulates what is not a number, which is not the model's fault."""
+    centre = numpyro.sample("centre", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre + 0 * jnp.exp(700 * centre), 1), obs=y)
+
+
+def test_a_model_that_overflows_now_and_then_is_a_model():
+    model = from_numpyro(overflowing, schema=schema_with())
+    drawn = model.simulate(jax.random.key(0), {"centre": jnp.asarray(1.9)}, {}, 3)
+    assert np.isnan(drawn["y"]).all()
+
+
+def test_a_parameter_may_have_the_name_of_a_column_that_is_ignored():
+    model = from_numpyro(name_of_a_column, schema=schema_with(w={"role": "ignore"}))
+    assert [parameter.name for parameter in model.parameters] == ["w"]
 
 
 def test_something_that_is_no_model_is_told_what_a_model_is():

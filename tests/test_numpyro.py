@@ -402,7 +402,7 @@ def without_the_outcome(n):
         (too_many, "have 65 combinations for each record, and at most 64"),
         (several_at_once, "'item' has several values for each record"),
         (size_of_the_table, "values of a discrete variable depend on the table"),
-        (uses_the_column, "asked to simulate 5 records, with None for the confidential columns"),
+        (uses_the_column, "asked to simulate 200 records, with None for the confidential columns"),
         (discrete, "'component' is discrete"),
         (improper, "'centre' is improper"),
         (moving_support, "'high' depends on the table or on another parameter"),

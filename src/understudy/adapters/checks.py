@@ -15,10 +15,12 @@ import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput
+from understudy.schema import Role
+from understudy.tables import decode
 
 if TYPE_CHECKING:
     from understudy.models.base import Model, Theta
-    from understudy.schema import Schema
+    from understudy.schema import Column, Schema
     from understudy.tables import Columns
 
 SIZES = (101, 103)
@@ -28,6 +30,7 @@ _CLOSE = 1e-6
 """Special functions of two libraries differ by less; a dependence on other records by more."""
 _SOME = np.array([50, 3, 77, 20, 99, 8])
 """A few records in another order, so that no running sum goes unseen."""
+_SIMULATED = 200
 _COARSE = frozenset({"float32", "float16", "bfloat16", "complex64"})
 
 INDEPENDENT = (
@@ -93,13 +96,17 @@ def check(program: Program, model: Model) -> None:
                 f"let it depend on its arguments alone."
             )
         raise BadInput(fault)
-    _check_simulation(program, model)
+    _check_simulation(program, model, thetas)
 
 
 def check_names(title: str, names: list[str], schema: Schema) -> None:
-    """Refuse an unobserved variable that bears the name of a column or of the number of records."""
+    """Refuse an unobserved variable that bears the name of a column or of the number of records.
+
+    A column with the role 'ignore' is nowhere to be found after the table is read.
+    """
+    taken = {column.name for column in schema.columns if column.role is not Role.IGNORE}
     for name in names:
-        if name == "n" or name in schema.names:
+        if name == "n" or name in taken:
             raise BadInput(
                 f"in the model '{title}' the parameter '{name}' has the name of "
                 f"{'the number of records' if name == 'n' else 'a column'}: rename it."
@@ -111,7 +118,10 @@ def _dependence(
 ) -> str | None:
     """Return what is wrong if the prior depends on the table, or a record on other records."""
     first, second = (evaluation.priors for evaluation in seen)
-    if any(not np.array_equal(first[name], second[name]) for name in first):
+    alone_prior = jax.jit(lambda: jax.lax.map(model.log_prior, thetas))()
+    if any(not np.array_equal(first[name], second[name]) for name in first) or not np.allclose(
+        sum(first.values()), alone_prior, rtol=_CLOSE, atol=_CLOSE
+    ):
         return (
             f"the prior of the model '{program.title}' depends on the table; it must be fixed "
             f"before the table is seen: write its numbers down."
@@ -198,17 +208,48 @@ def _inner(equation: Any) -> list[Any]:
     return [getattr(each, "jaxpr", each) for each in inside if hasattr(each, "eqns")]
 
 
-def _check_simulation(program: Program, model: Model) -> None:
-    """Simulate a few records from public predictors and check what comes out."""
-    rows = 5
-    table = example_table(model.schema, rows)
+def _check_simulation(program: Program, model: Model, thetas: Theta) -> None:
+    """Simulate records from public predictors, and refuse what could not be written as a table.
+
+    Far out a model may overflow, so that most values of θ must fail before it is refused.
+    """
+    table = example_table(model.schema, _SIMULATED)
     public = {column.name: table[column.name] for column in model.schema.public}
-    theta = model.constrain(model.starting_points(jax.random.key(0), 1)[0])
-    simulated = model.simulate(jax.random.key(1), theta, public, rows)
-    for column in model.schema.confidential:
-        shape = simulated[column.name].shape
-        if shape != (rows,):
-            raise BadInput(
-                f"the model '{program.title}' simulated '{column.name}' with the shape {shape} "
-                f"for {rows} records: let its size be that of the arguments."
+    faults = []
+    for k in range(_THETAS):
+        theta = {name: values[k] for name, values in thetas.items()}
+        try:
+            _check_simulated(
+                program, model, model.simulate(jax.random.key(k), theta, public, _SIMULATED)
             )
+        except BadInput as fault:
+            faults.append(fault)
+    if len(faults) > _THETAS / 2:
+        raise faults[0]
+
+
+def _check_simulated(program: Program, model: Model, simulated: Columns) -> None:
+    """Refuse simulated columns of another length, or with values that are none of the column."""
+    for column in model.schema.confidential:
+        values = np.asarray(simulated[column.name])
+        if values.shape != (_SIMULATED,):
+            raise BadInput(
+                f"the model '{program.title}' simulated '{column.name}' with the shape "
+                f"{values.shape} for {_SIMULATED} records: let its size be that of the arguments."
+            )
+        if not _legible(values, column, model.schema):
+            wrong = (
+                "something that is not a number" if column.numeric else "codes beyond its levels"
+            )
+            raise BadInput(
+                f"the model '{program.title}' simulated {wrong} for '{column.name}', which could "
+                f"not be released: give the column a distribution over its declared values."
+            )
+
+
+def _legible(values: np.ndarray, column: Column, schema: Schema) -> bool:
+    """Whether simulated values can be written; a model by itself leaves none of them missing."""
+    try:
+        return not decode({column.name: values}, schema).isna().to_numpy().any()
+    except BadInput:
+        return False
