@@ -30,6 +30,12 @@ TABLE = pd.DataFrame({"y": np.zeros(SIZE), "w": np.zeros(SIZE)})
 WEIGHTS = np.zeros(SIZE)
 SHORT = np.arange(57.0)
 CALLS = []
+ON_A_DEVICE = jnp.zeros(SIZE)
+TURNED = np.zeros((2, SIZE))
+HELD = {"table": TABLE}
+IN_A_PAIR = ("weights", WEIGHTS)
+LISTED = [0.0] * SIZE
+LEVELS = ["a", "b"]
 
 
 def wrong_plate_size(y, n):
@@ -251,6 +257,71 @@ def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence
         from_numpyro(function, schema=SCHEMA)
     assert "\n" not in str(fault.value)
     assert str(fault.value).endswith(".")
+
+
+def centred(y, n, centre):
+    centre = numpyro.sample("centre", dist.Normal(centre, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
+
+
+def helper(turn=0):
+    return other_helper(turn) if turn else TABLE["y"].mean()
+
+
+def other_helper(turn):
+    return helper(turn - 1)
+
+
+@jax.jit
+def compiled_helper(centre):
+    return centre + ON_A_DEVICE.mean()
+
+
+def with_default(table=TABLE):
+    return table["y"].mean()
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda y, n: centred(y, n, ON_A_DEVICE.mean()), "ON_A_DEVICE"),
+        (lambda y, n: centred(y, n, TURNED[0].mean()), "TURNED"),
+        (lambda y, n: centred(y, n, HELD["table"]["y"].mean()), "HELD"),
+        (lambda y, n: centred(y, n, IN_A_PAIR[1].mean()), "IN_A_PAIR"),
+        (lambda y, n: centred(y, n, sum(LISTED) / SIZE), "LISTED"),
+        (lambda y, n: centred(y, n, other_helper(1)), "TABLE"),
+        (lambda y, n: centred(y, n, compiled_helper(0.0)), "ON_A_DEVICE"),
+        (lambda y, n: centred(y, n, with_default()), "table"),
+        (lambda y, n: centred(y, n, sum(WEIGHTS[k] for k in range(3))), "WEIGHTS"),
+    ],
+)
+def test_a_table_is_found_where_a_function_may_have_it_from(function, name):
+    with pytest.raises(BadInput, match=f"has a table baked in, '{name}', from outside"):
+        from_numpyro(function, schema=SCHEMA)
+
+
+def test_what_is_no_table_may_come_from_outside():
+    from_numpyro(lambda y, n: centred(y, n, len(LEVELS) + SHORT[0]), schema=SCHEMA)
+
+
+def switching(y, n):
+    jax.config.update("jax_enable_x64", False)
+    centred(y, n, 0.0)
+
+
+def test_a_model_that_switches_to_single_precision_is_told_to_leave_it():
+    try:
+        with pytest.raises(BadInput, match=r"jax_enable_x64 was .* off.*: leave the setting alone"):
+            from_numpyro(switching, schema=SCHEMA)
+        with pytest.raises(BadInput, match=r"jax_enable_x64 was .* off.*: leave the setting alone"):
+            from_numpyro(centred_at_zero, schema=SCHEMA)
+    finally:
+        jax.config.update("jax_enable_x64", True)
+
+
+def centred_at_zero(y, n):
+    centred(y, n, 0.0)
 
 
 def schema_with(**columns):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy._jax import jax, jnp
 from understudy.errors import BadInput
 from understudy.schema import Role
 
@@ -77,21 +79,65 @@ def check_closure(function: Callable[..., Any], schema: Schema) -> None:
     """Refuse a function that reaches for a table which is not among its arguments.
 
     What a function takes from outside is the same for every table, so no trial on other tables can
-    show that it came from this one: a data frame is taken for a table, and so is an array with as
-    many entries as records were declared.
+    show that it came from this one: a data frame is taken for a table, and so is an array, list or
+    tuple with as many entries along any axis as records were declared; alone, or in a dict, list
+    or tuple; and whether the function uses it or another one of the same module that it calls.
     """
-    try:
-        outside = inspect.getclosurevars(function)
-    except TypeError:
-        return
-    for name, value in {**outside.globals, **outside.nonlocals}.items():
-        framed = type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
-        sized = isinstance(value, np.ndarray) and schema.size in value.shape[:1]
-        if (framed and hasattr(value, "shape")) or sized:
+    for name, value in _outside(function, set()):
+        if any(_is_table(each, schema.size) for each in (value, *_contents(value))):
             raise BadInput(
                 f"the model '{title_of(function)}' has a table baked in, '{name}', from outside: "
-                f"use its arguments instead, and write public constants as plain numbers or lists."
+                f"use its arguments instead, and write public constants as plain numbers or short "
+                f"lists."
             )
+
+
+def _outside(function: Any, seen: set[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield what a function takes from outside, and what its helpers in the same module take."""
+    function = inspect.unwrap(getattr(function, "__func__", function))
+    if not isinstance(function, FunctionType) or function in seen:
+        return
+    seen.add(function)
+    for name, value in _taken(function).items():
+        yield name, value
+        if getattr(value, "__module__", None) == function.__module__:
+            yield from _outside(value, seen)
+
+
+def _taken(function: FunctionType) -> dict[str, Any]:
+    """Return what a function finds by name outside itself, and the defaults of its arguments."""
+    found = {
+        name: function.__globals__[name]
+        for name in _names(function.__code__)
+        if name in function.__globals__
+    }
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):  # Nothing was assigned to that name yet.
+            found[name] = cell.cell_contents
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.default is not parameter.empty:
+            found[parameter.name] = parameter.default
+    return found
+
+
+def _names(code: CodeType) -> set[str]:
+    """Return the names in a piece of code, and in the functions that are written inside it."""
+    inside = [each for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*map(_names, inside))
+
+
+def _contents(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _is_table(value: Any, size: int | None) -> bool:
+    if type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
+        return hasattr(value, "shape")
+    if isinstance(value, list | tuple):
+        return len(value) == size
+    return isinstance(value, np.ndarray | jax.Array) and size in value.shape
 
 
 def digest(function: Callable[..., Any]) -> str | None:
@@ -111,6 +157,15 @@ def frozen(table: Columns) -> Columns:
     return views
 
 
+def _check_precision() -> None:
+    """Refuse to go on in single precision, which a user's code may have switched on."""
+    if jnp.zeros(()).dtype != np.float64:
+        raise BadInput(
+            "the setting jax_enable_x64 was switched off, so that everything would be computed in "
+            "single precision, whose error grows with the table: leave the setting alone."
+        )
+
+
 @contextmanager
 def user_code(title: str, doing: str, advice: str = "") -> Iterator[None]:
     """Report whatever the user's code raises as one sentence that says what it was `doing`.
@@ -120,6 +175,7 @@ def user_code(title: str, doing: str, advice: str = "") -> Iterator[None]:
     """
     try:
         yield
+        _check_precision()
     except BadInput:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001
