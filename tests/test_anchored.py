@@ -350,7 +350,7 @@ class TestLedger:
         release = us.synthesize(
             MODEL, TABLE, us.Anchored(epsilon=1.0), ledger=tmp_path / "l.db", label="first"
         )
-        assert "abandoned or under way" in book.show()
+        assert "under way, or never finished" in book.show()
         assert book.spent().epsilon == 2.0
         release.write(tmp_path / "out")
         assert "published" in book.show()

@@ -1,19 +1,24 @@
 """Calibration tries settings on a reference, chooses by stated rules, and writes a page."""
 
+import html
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import understudy as us
+from understudy.accounting import exact
 from understudy.calibration import calibrate
 from understudy.calibration.choice import Target, best_by_epsilon, choose, smallest_epsilon
-from understudy.calibration.settings import Setting, settings
+from understudy.calibration.run import _budget
+from understudy.calibration.settings import EPSILONS, Setting, settings
 from understudy.calibration.sweep import Closeness, Outcome
 from understudy.calibration.words import cost
 from understudy.cli import run
 from understudy.errors import BadInput, Refused
 from understudy.policy import Policy
 from understudy.utility import max_ecdf
+from understudy.year import plain
 
 PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 100]}
 SCHEMA = us.Schema.from_dict({"table": {"size": 400}, "columns": {"pay": PAY}})
@@ -81,8 +86,14 @@ class TestChoice:
     def test_without_either_it_takes_the_smallest_epsilon_that_loses_little(self):
         assert choose(GRID, BASELINE).setting.epsilon == 1.0
         close = Outcome(None, outcome(1.0, 0.02).draws)
-        assert choose(GRID, close).setting.epsilon == 5.0, "nothing is close: the best there is"
-        assert choose(GRID, None).setting.epsilon == 5.0
+        assert choose(GRID, close).setting.epsilon == 1.0, "0.05 is within a quarter of 0.04"
+        assert choose(GRID, None).setting.epsilon == 1.0
+        assert choose([*GRID, outcome(5.0, 0.039)], None).setting.epsilon == 5.0
+
+    def test_a_refused_target_tells_nothing_of_a_confidential_reference(self):
+        with pytest.raises(Refused, match=r"max_ecdf = 0.03 is not reached at any ε.*Ask") as told:
+            choose(GRID, BASELINE, target=Target("max_ecdf", 0.03), public=False)
+        assert "0.04" not in str(told.value)
 
     def test_nothing_that_converged_is_nothing_to_choose(self):
         with pytest.raises(Refused, match="the chains of none converged"):
@@ -96,8 +107,9 @@ class TestChoice:
 
 def test_the_cost_is_told_in_words():
     assert cost(outcome(1.0, 0.024, median=0.012, total_variation=0.1)) == (
-        "the median is off by 1.2% on average, the mean by 1%, no share of records up to some "
-        "value is off by more than 2.4%, no share of a set of levels by more than 10%"
+        "the median is off by 1.2% on average, the mean by 1%, the share of records up to some "
+        "value by 2.4 percentage points where it is worst, the share of some levels by 10 "
+        "percentage points where it is worst"
     )
 
 
@@ -173,6 +185,26 @@ def test_a_calibration_can_be_had_again(workplace, found):
     assert same == again.chosen
 
 
+def test_a_budget_pays_for_its_periods_exactly():
+    """As decimal numbers: in floating point 0.1 * 12 is more than 1.2, 0.3 * 3 less than 0.9."""
+    for epsilon in (*EPSILONS, 0.3, 0.7):
+        for periods in range(1, 61):
+            budget = _budget(None, epsilon, periods)
+            assert exact(budget) == periods * exact(epsilon)
+    assert plain(_budget(None, 0.1, 12)) == "1.2"
+
+
+def test_the_page_says_how_many_periods_the_budget_pays_for(workplace, tmp_path):
+    found = calibrated(workplace, epsilon=0.3, budget=1.0, draws=1)
+    assert found.periods == 3
+    text = found.write(tmp_path / "POLICY.toml").read_text()
+    assert "A budget of ε = 1 pays for 3 periods" in text
+    assert "1 draw each" in text
+    assert "± 0" not in text
+    command = html.unescape(text)
+    assert "--budget 1 --adjacency add-remove --population '<b>staff</b>'" in command
+
+
 def test_policy_and_page_are_written(found, tmp_path):
     page = found.write(tmp_path / "POLICY.toml")
     assert Policy.load(tmp_path / "POLICY.toml") == found.policy
@@ -204,7 +236,18 @@ def test_figures_from_a_confidential_reference_are_called_so(
     workplace, tmp_path, capsys, kind, told
 ):
     given = ["--schema", workplace / "pay.toml", "--model", "beta", "--mechanism", "anchored"]
-    given += ["--epsilon", 1, "--draws", 1, "-o", tmp_path / "P.toml", "--reference-is", kind]
+    given += [
+        "--epsilon",
+        1,
+        "--draws",
+        1,
+        "--population",
+        "staff",
+        "-o",
+        tmp_path / "P.toml",
+        "--reference-is",
+        kind,
+    ]
     assert run(["calibrate", str(workplace / "reference.csv"), *map(str, given)]) == 0
     assert capsys.readouterr().out.startswith("CONFIDENTIAL") is told
 
@@ -217,6 +260,11 @@ def test_figures_from_a_confidential_reference_are_called_so(
         ({"periods": 0.5}, "periods must be a number"),
         ({"target": "ecdf=1"}, "METRIC=VALUE"),
         ({"epsilon": -1.0}, "epsilon"),
+        ({"budget": float("nan")}, "positive finite number"),
+        ({"budget": 0.0}, "positive finite number"),
+        ({"budget": 0.5, "epsilon": 1.0}, "does not pay for one period"),
+        ({"population": ""}, "say who is protected"),
+        ({"population": "two\nlines"}, "one line of text"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_tried(workplace, changes, reason):

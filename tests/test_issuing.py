@@ -110,8 +110,11 @@ def test_a_dry_run_reads_the_table_too(office, capsys):
 
 def test_the_year_adds_up_and_ends_with_the_budget(office, capsys):
     for month in range(1, 5):
-        assert run(arguments(office, f"2026-0{month}", table=month % 4)) == 0
+        assert run(arguments(office, f"2026-0{month}", table=1 + month % 3)) == 0
     assert us.Ledger.open(office / "ledger.db").spent().epsilon == 2.0
+    assert "The budget ends" in capsys.readouterr().err, "even with --quiet"
+    assert run(arguments(office, "2026-05", "--dry-run")) == 3
+    assert "it would be refused" in capsys.readouterr().out
     assert run(arguments(office, "2026-05")) == 3
     assert "more than the ledger allows" in capsys.readouterr().err
     assert not (office / "2026-05").exists()
@@ -151,7 +154,11 @@ def test_another_population_s_ledger_is_refused(office, capsys):
 
 @pytest.mark.parametrize(
     ("changed", "reason"),
-    [({"adjacency": "replace-one"}, "counts under replace-one"), ({"budget": 3.0}, "a budget of")],
+    [
+        ({"adjacency": "replace-one"}, "counts under replace-one"),
+        ({"budget": 3.0}, "a budget of ε = 3,"),
+        ({"delta": 1e-6}, "a budget of ε = 2 at δ = 1e-06, but the policy"),
+    ],
 )
 def test_a_ledger_with_other_terms_is_refused(office, capsys, changed, reason):
     given = {"budget": 2.0, "adjacency": "add-remove", "population": "staff"} | changed
@@ -191,7 +198,82 @@ def test_another_policy_for_the_same_ledger_is_refused(office, capsys):
 
 def test_an_abandoned_charge_has_to_be_named_as_one(office, capsys):
     issue = Issue.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
-    issue.release(office / "1.csv")  # Charged, drawn, and never written.
-    refused(office, capsys, "--after-abandoned", "2026-01")
-    assert run(arguments(office, "2026-01", "--after-abandoned")) == 0
-    assert us.Ledger.open(office / "ledger.db").spent().epsilon == 1.0
+    late = issue.release(office / "1.csv")  # Charged, drawn, and not written yet.
+    refused(office, capsys, "ledger abandon LEDGER 1", "2026-01")
+    assert run(["ledger", "abandon", str(office / "ledger.db"), "1"]) == 0
+    assert "Entry 1 is abandoned" in capsys.readouterr().out
+    assert run(arguments(office, "2026-01")) == 0
+    assert run(arguments(office, "2026-02")) == 0
+    with pytest.raises(us.BadInput, match="was abandoned"):
+        late.write(office / "late")
+    assert not (office / "late").exists()
+    assert us.Ledger.open(office / "ledger.db").spent().epsilon == 1.5
+    assert run(["ledger", "show", str(office / "ledger.db")]) == 0
+    assert "abandoned" in capsys.readouterr().out.splitlines()[1]
+
+
+def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
+    """February was prepared before January was published, so its anchor would be an older one."""
+    february = Issue.of(office / "POLICY.toml", "2026-02", office / "ledger.db")
+    assert run(arguments(office, "2026-01")) == 0
+    before = entries(office)
+    with pytest.raises(us.Refused, match="another period was released since"):
+        february.release(office / "2.csv")
+    assert entries(office) == before
+
+
+def test_the_public_reference_itself_is_not_released(office, capsys):
+    refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
+    assert run(arguments(office, "2026-01", "--dry-run", table=0)) == 3
+
+
+def test_a_failure_after_the_charge_says_that_it_stays(office, capsys, monkeypatch):
+    def full(path, contents):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("understudy.release._write_json", full)
+    assert run(arguments(office, "2026-01")) == 2
+    told = capsys.readouterr().err
+    assert "No space left on device; nothing was released, but entry 1 of the ledger stays" in told
+    assert not (office / "2026-01").exists()
+    monkeypatch.undo()
+    assert run(arguments(office, "2026-01")) == 3
+    assert "stays charged" in capsys.readouterr().err
+
+
+def test_public_files_name_their_period_and_population(office):
+    assert run(arguments(office, "2026-01")) == 0
+    public = office / "2026-01/public"
+    guarantee = json.loads((public / "guarantee.json").read_text())
+    assert (guarantee["period"], guarantee["population"]) == ("2026-01", "staff")
+    assert "Period: 2026-01" in (public / "guarantee.txt").read_text()
+    assert "<h1>Synthetic data of 2026-01: pay</h1>" in (public / "card.html").read_text()
+    assert "<h1>2026-01: " in (office / "2026-01/internal/report.html").read_text()
+
+
+def test_an_existing_directory_is_never_replaced(office, capsys):
+    (office / "2026-01").mkdir()
+    assert run(arguments(office, "2026-01")) == 2
+    told = capsys.readouterr().err
+    assert "choose another directory." in told
+    assert "--force" not in told
+
+
+def test_a_model_s_file_is_found_beside_the_policy(office, monkeypatch, capsys):
+    (office / "mine.py").write_text(
+        "import numpyro\nimport numpyro.distributions as dist\n\n"
+        "def staff(pay, n):\n"
+        "    mean = numpyro.sample('mean', dist.Normal(3, 1))\n"
+        "    with numpyro.plate('records', n):\n"
+        "        numpyro.sample('pay', dist.LogNormal(mean, 0.5), obs=pay)\n"
+    )
+    monkeypatch.chdir(office)
+    calibrate(
+        "0.csv", reference_is="confidential", schema="pay.toml", model="mine.py:staff",
+        epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff", budget=2.0,
+    ).write("MINE.toml")  # fmt: skip
+    monkeypatch.chdir("/")
+    assert run(arguments(office, "2026-01", "--dry-run", policy="MINE.toml")) == 0
+    capsys.readouterr()
+    (office / "mine.py").write_text((office / "mine.py").read_text() + "# changed\n")
+    refused(office, capsys, "has changed since", "2026-01", policy="MINE.toml")

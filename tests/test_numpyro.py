@@ -1,3 +1,5 @@
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
@@ -446,3 +448,16 @@ def test_a_record_counts_the_same_whatever_the_others_are(model):
     one, other = (np.asarray(loglik(theta, model.prepare(each))) for each in (table, changed))
     np.testing.assert_array_equal(one[kept], other[kept])
     assert (one[~kept] != other[~kept]).all()
+
+
+def test_threads_do_not_mix_their_sites():
+    """All threads share NumPyro's stack of handlers, and chains and settings run in threads."""
+    model = from_numpyro(beta, schema=UNIT)
+    phis = np.linspace(0.1, 0.9, 64)
+
+    def log_prior(phi):
+        return float(model.log_prior({"phi": jnp.asarray(phi), "lambda": jnp.asarray(1.0)}))
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(log_prior, phis))
+    np.testing.assert_allclose(found, scipy.stats.pareto(1.5, scale=0.1).logpdf(1.0), rtol=1e-12)

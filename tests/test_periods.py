@@ -1,7 +1,5 @@
 """Periods come in one form, in order, once each, and under one policy."""
 
-from dataclasses import replace
-
 import pytest
 
 import understudy as us
@@ -11,7 +9,7 @@ from understudy.periods import Period, Terms, latest_release
 
 
 def terms(period, **changes):
-    given = {"policy_digest": "p", "schema_digest": "s", "after_abandoned": False}
+    given = {"policy_digest": "p", "schema_digest": "s"}
     return Terms(period=Period(period), **(given | changes))
 
 
@@ -46,7 +44,11 @@ def test_a_period_is_one_of_five_forms(text, form):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Feb 2026", "2026-2", "2026-13", "2026-Q5", "2026-W54", "2026-02-32", "2026-02\n"]
+    "text",
+    [
+        *("", "Feb 2026", "2026-2", "2026-13", "2026-Q5", "2026-W54", "2026-02\n"),
+        *("2025-W53", "2026-02-30", "٢٠٢٦-02", "2026-0٣"),
+    ],
 )
 def test_anything_else_is_not_understood(text):
     with pytest.raises(BadInput, match="is not understood: write a year"):
@@ -81,12 +83,47 @@ def test_what_must_not_come_next_is_refused_and_costs_nothing(ledger, next_, rea
 def test_a_charge_without_publication_blocks_until_it_is_called_abandoned(ledger):
     charge(ledger, terms("2026-01"))
     for period in ("2026-01", "2026-02"):
-        with pytest.raises(Refused, match="under way, or it was abandoned"):
+        with pytest.raises(Refused, match=r"under way, or never finished.* abandon LEDGER 1'"):
             charge(ledger, terms(period))
-    known = replace(terms("2026-01"), after_abandoned=True)
-    release(ledger, known, {"phi": 0.1})
+    ledger.abandon(1)
+    release(ledger, terms("2026-01"), {"phi": 0.1})
     assert ledger.spent().epsilon == 2.0, "what was charged stays charged"
     assert latest_release(ledger.chain()) == (Period("2026-01"), {"phi": 0.1})
+    release(ledger, terms("2026-02")), "and nobody has to be told again"
+
+
+def test_what_was_abandoned_cannot_be_published_any_more(ledger):
+    entry = charge(ledger, terms("2026-04"))
+    ledger.abandon(entry.number)
+    release(ledger, terms("2026-02"), {"phi": 0.3})
+    shown = []
+    with pytest.raises(BadInput, match=r"entry 1 of .* was abandoned"):
+        ledger.publish(entry, details={"theta": {}}, appear=lambda: shown.append("visible"))
+    assert shown == []
+    assert latest_release(ledger.chain()) == (Period("2026-02"), {"phi": 0.3})
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"), [(1, "published already"), (2, "not a charge"), (9, "not a charge")]
+)
+def test_only_a_charge_without_publication_can_be_abandoned(ledger, number, reason):
+    release(ledger, terms("2026-01"))
+    before = ledger.entries()
+    with pytest.raises(BadInput, match=reason):
+        ledger.abandon(number)
+    assert ledger.entries() == before
+
+
+def test_a_release_that_cannot_appear_is_not_published(ledger):
+    entry = charge(ledger, terms("2026-01"))
+
+    def fail():
+        raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        ledger.publish(entry, appear=fail)
+    assert len(ledger.entries()) == 1
+    ledger.publish(entry)
 
 
 def test_releases_without_a_period_are_nobody_s_anchor(ledger):

@@ -110,7 +110,7 @@ def test_a_changed_model_file_is_refused(schema, tmp_path):
     made = policy(schema, model=text, model_digest=digest_of_file(text))
     file.write_text("x = 2\n")
     with pytest.raises(Refused, match=r"file of the model .* has changed"):
-        made.load_model(us.Schema.load(schema))
+        made.load_model(us.Schema.load(schema), tmp_path / "POLICY.toml")
 
 
 def test_the_anchor_is_the_earlier_period_s_theta_or_the_policy_s_own(schema):

@@ -91,7 +91,7 @@ def test_a_year_ends_with_the_release_that_a_report_is_about(ledger):
 def test_what_was_charged_and_never_seen_stays_spent(ledger):
     ledger.charge(Cost.of_draw(0.5), label="lost", details={})
     (row,) = year_of(ledger).rows
-    assert row.state == "abandoned or under way"
+    assert row.state == "under way, or never finished"
     assert year_of(ledger).left == 0.7
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
+from understudy.aftermath import aftermath
 from understudy.files import on_request_to_stop, remove_unfinished
 
 
@@ -23,7 +24,7 @@ def main() -> NoReturn:
 
 def _stop(number: int, frame: object) -> NoReturn:
     remove_unfinished()
-    os.write(2, b"understudy: interrupted; nothing was released.\n")
+    os.write(2, f"understudy: interrupted; {aftermath()}.\n".encode())
     os._exit(2)
 
 

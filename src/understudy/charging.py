@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.aftermath import COMPLETE, NOTHING, leave
 from understudy.errors import BadInput, Refused
+from understudy.files import uninterrupted
 
 if TYPE_CHECKING:
     from understudy.ledger import Ledger
@@ -42,19 +44,31 @@ class Charge:
 
     def check(self) -> None:
         """Refuse to write a release a second time: one charge pays for one."""
-        published = {entry.refers_to for entry in self.ledger.entries()}
-        if self.entry.number in published:
+        if self.entry.number in self.ledger.chain().published:
             raise BadInput("this release has been written already, and its charge paid for one.")
 
-    def publish(self, theta: Mapping[str, Any]) -> None:
-        """Record that the release has become visible, and the θ from which it was simulated."""
-        try:
-            self.ledger.publish(self.entry, details={"theta": theta})
-        except (BadInput, Refused) as error:
-            raise Refused(
-                f"the release is written and charged, but the ledger could not record that it is "
-                f"published: {error}"
-            ) from None
+    def publish(self, theta: Mapping[str, Any], appear: Callable[[], None]) -> None:
+        """Make the release visible and record it, with the θ from which it was simulated."""
+        visible = False
+
+        def appeared() -> None:
+            nonlocal visible
+            appear()
+            visible = True
+
+        with uninterrupted():
+            try:
+                self.ledger.publish(self.entry, details={"theta": theta}, appear=appeared)
+            except (BadInput, Refused) as error:
+                if not visible:
+                    raise
+                raise Refused(
+                    f"the release is written and charged, but the ledger could not record that it "
+                    f"is published: {error}"
+                ) from None
+            finally:
+                if visible:
+                    leave(COMPLETE)
 
 
 def charged(
@@ -90,4 +104,5 @@ def charged(
         details={**details, **account.details},
         check=account.check,
     )
+    leave(f"{NOTHING}, but entry {entry.number} of the ledger stays charged")
     return Charge(opened, entry)

@@ -22,6 +22,7 @@ from understudy import (
     cli_synthesize,
     cli_tables,
 )
+from understudy.aftermath import NOTHING, aftermath, leave
 from understudy.cli_options import Exit
 from understudy.errors import BadInput, Refused
 
@@ -83,6 +84,7 @@ def main() -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
+    leave(NOTHING)
     try:
         command = typer.main.get_command(app)
         asked = arguments or ["--help"]
@@ -94,7 +96,7 @@ def run(arguments: list[str]) -> int:
     else:
         if result != _INTERRUPTED:
             return result if isinstance(result, int) else Exit.DONE
-        sentence, code = "interrupted; nothing was released.", Exit.BAD_INPUT
+        sentence, code = f"interrupted; {aftermath()}.", Exit.BAD_INPUT
     # A message that comes from a user's model may have line breaks.
     print("understudy:", " ".join(sentence.split()), file=sys.stderr)
     return code
@@ -104,9 +106,9 @@ def _explain(error: Exception) -> tuple[str, Exit]:
     """Return the sentence and the exit code for whatever went wrong."""
     match error:
         case BadInput():
-            return str(error), Exit.BAD_INPUT
+            return f"{error}{_whatever_was_charged()}", Exit.BAD_INPUT
         case Refused():
-            return f"refused: {error}", Exit.REFUSED
+            return f"refused: {error}{_whatever_was_charged()}", Exit.REFUSED
         case ClickException():
             context = getattr(error, "ctx", None)
             command = context.command_path if context is not None else "understudy"
@@ -116,9 +118,14 @@ def _explain(error: Exception) -> tuple[str, Exit]:
         case OSError():
             place = f" ('{error.filename}')" if error.filename else ""
             reason = error.strerror or type(error).__name__
-            return f"the system said: {reason}{place}; nothing was released.", Exit.BAD_INPUT
+            return f"the system said: {reason}{place}; {aftermath()}.", Exit.BAD_INPUT
         case _:
             return _bug(error), Exit.BUG
+
+
+def _whatever_was_charged() -> str:
+    clause = aftermath()
+    return "" if clause == NOTHING else f" {clause[0].upper()}{clause[1:]}."
 
 
 def _bug(error: Exception) -> str:
@@ -130,6 +137,6 @@ def _bug(error: Exception) -> str:
     if place is not None:
         where = f" at {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
     return (
-        f"an unforeseen {type(error).__name__}{where} stopped the run and nothing was released; "
-        f"its details are withheld because they could be confidential. Please report it."
+        f"an unforeseen {type(error).__name__}{where} stopped the run, and {aftermath()}; its "
+        f"details are withheld because they could be confidential. Please report it."
     )

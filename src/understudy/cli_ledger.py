@@ -41,6 +41,20 @@ def show(ledger: Where) -> None:
 
 
 @app.command()
+def abandon(
+    ledger: Where,
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Entry, as 'show' numbers it.")],
+) -> None:
+    """Say that what an entry paid for will never be published; it stays charged."""
+    from understudy.ledger import Ledger
+
+    Ledger.open(ledger).abandon(number)
+    typer.echo(
+        f"Entry {number} is abandoned: it stays charged, and what it paid for cannot be published."
+    )
+
+
+@app.command()
 def verify(ledger: Where) -> None:
     """Check that no row was edited, added or removed behind the ledger's back."""
     from understudy.ledger import Ledger

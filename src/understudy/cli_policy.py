@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from understudy.cli_options import Quiet, SchemaFile
+from understudy.cli_options import Exit, Quiet, SchemaFile, tell
 from understudy.errors import BadInput
 
 
@@ -19,6 +20,9 @@ def calibrate(
         str, typer.Option(help="What the reference is: public or confidential.")
     ],
     schema: SchemaFile,
+    population: Annotated[
+        str, typer.Option(help="Who is protected, in the words of their ledger.")
+    ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Policy to write, such as POLICY.toml.")],
     model: Annotated[
         str | None, typer.Option(help="As for synthesize; without one, only ph is tried.")
@@ -40,9 +44,6 @@ def calibrate(
     rows: Annotated[
         int | None, typer.Option(help="Rows of each release; default: the declared size.")
     ] = None,
-    population: Annotated[
-        str, typer.Option(help="Who is protected, in the words of the ledger.")
-    ] = "",
     budget: Annotated[
         float | None, typer.Option(help="Budget of the ledger; default: ε times the periods.")
     ] = None,
@@ -61,14 +62,17 @@ def calibrate(
     for path in (out, out.with_suffix(".html")):
         if path.exists() and not force:
             raise BadInput(f"'{path}' exists already: name another policy, or add --force.")
-    if not out.absolute().parent.is_dir():
+    place = out.absolute().parent
+    if not place.is_dir():
         raise BadInput(f"there is no directory '{out.parent}' for the policy.")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise BadInput(f"nothing can be written to '{place}': choose another directory.")
     with shown(quiet=quiet) as progress:
         found = run(
             reference,
             reference_is=reference_is,
             schema=schema,
-            beside=out.absolute().parent,
+            beside=place,
             model=model,
             family=family,
             priors=prior or (),
@@ -105,13 +109,6 @@ def release(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be spent, and do nothing.")
     ] = False,
-    after_abandoned: Annotated[
-        bool,
-        typer.Option(
-            "--after-abandoned",
-            help="An earlier run was charged and never published, and is not running any more.",
-        ),
-    ] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -120,9 +117,9 @@ def release(
     from understudy.progress import shown, stage
     from understudy.release import check_destination
 
-    check_destination(out, force=False)
+    check_destination(out, force=None)
     with shown(quiet=quiet) as progress:
-        issue = Issue.of(policy, period, ledger, after_abandoned=after_abandoned, progress=progress)
+        issue = Issue.of(policy, period, ledger, progress=progress)
         if dry_run:
             quote = issue.quote(table, progress=progress)
         else:
@@ -131,11 +128,14 @@ def release(
                 made.write(out, parquet=parquet)
     if dry_run:
         typer.echo(str(quote))
-    elif not quiet:
-        from understudy.year import year_of
+        raise typer.Exit(Exit.DONE if quote.fits else Exit.REFUSED)
+    from understudy.year import plain, year_of
 
-        typer.echo(f"{made.guarantee.headline}\n\nRelease: {out}")
-        year = year_of(issue.ledger)
-        typer.echo(f"Left in the ledger: ε = {year.left:g}")
-        if year.warning is not None:
-            typer.echo(year.warning)
+    year = year_of(issue.ledger)
+    if not quiet:
+        tell(
+            f"{made.guarantee.headline}\n\nRelease: {out}\n"
+            f"Left in the ledger: ε = {plain(year.left)}"
+        )
+    if year.warning is not None:
+        typer.echo(year.warning, err=True)

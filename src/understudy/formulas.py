@@ -1,8 +1,8 @@
 """Formulas that may be evaluated: known columns, arithmetic and known functions, nothing else.
 
 formulaic evaluates the terms of a formula as Python. A formula may come from a published file or
-from somebody else's notes, so what formulaic would evaluate, to the letter, is read as a syntax tree
-first, and refused unless it is made of these parts alone.
+from somebody else's notes, so what formulaic would evaluate, to the letter, is read as a syntax
+tree first, and refused unless it is made of these parts alone.
 """
 
 from __future__ import annotations

@@ -115,6 +115,10 @@ class Guarantee:
     """Whether checks of convergence were waived in advance."""
     stages: int = 1
     charged: str | None = None
+    period: str | None = None
+    """What time the release is about, where it is one of several."""
+    population: str | None = None
+    """Who is protected, in the words of the ledger."""
     unit: str | None = None
     """The column whose values are protected with all their rows; None where a row is a record."""
 
@@ -147,6 +151,8 @@ class Guarantee:
             "convergence_waived": self.waived,
             "seeded": self.seeded,
             "charged": self.charged,
+            "period": self.period,
+            "population": self.population,
             "rows": self.rows,
         }
 
@@ -196,6 +202,8 @@ class Guarantee:
         lines = [
             self.headline,
             "",
+            *([] if self.period is None else [f"Period: {self.period}"]),
+            *([] if self.population is None else [f"Population: {self.population}"]),
             f"Mechanism: {self.mechanism}",
             f"Draws of the parameters: {self.draws}"
             + (f", each in {self.stages} stages" if self.stages > 1 else ""),

@@ -25,12 +25,14 @@ from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.simulation import simulate
 from understudy.synthesis import synthesize
-from understudy.year import year_of
+from understudy.tables import encode, fingerprint
+from understudy.year import plain, stated, year_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.accounting import Cost
+    from understudy.ledger_chain import Chain
     from understudy.models.base import Model
     from understudy.release import Release
     from understudy.schema import Schema
@@ -58,7 +60,6 @@ class Issue:
         period: str,
         ledger: str | os.PathLike[str],
         *,
-        after_abandoned: bool = False,
         progress: Progress = silent,
     ) -> Issue:
         """Read the policy and the ledger, and refuse what does not go together."""
@@ -71,12 +72,11 @@ class Issue:
             period=Period(period),
             policy_digest=read.digest,
             schema_digest=schema.digest,
-            after_abandoned=after_abandoned,
         )
         chain = opened.chain()
         terms.check(chain)
         with stage(progress, "Model"):
-            model = read.load_model(schema)
+            model = read.load_model(schema, path)
             latest = latest_release(chain)
             mechanism, anchor = _mechanism(read, model, latest)
         return cls(
@@ -92,7 +92,9 @@ class Issue:
 
     def quote(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Quote:
         """Return what the release would cost, without charging or drawing anything."""
-        ready = self._prepared(table, progress)
+        frame = frame_of(table)
+        self._refuse_reference(frame)
+        ready = self._prepared(frame, progress)
         assert ready.cost is not None
         cost = ready.cost[self.ledger.settings.adjacency]
         return Quote(self, cost, self.ledger.spent(), self.ledger.left())
@@ -100,11 +102,13 @@ class Issue:
     def release(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Release:
         """Charge the ledger and make the release; it is published when it is written."""
         frame = frame_of(table)
+        self._refuse_reference(frame)
         return synthesize(
             self.model or self.schema,
             frame,
             self.mechanism,
             rows=self.policy.rows,
+            period=self.terms.period.text,
             earlier=self._earlier(frame),
             ledger=Account(
                 self.ledger,
@@ -113,11 +117,30 @@ class Issue:
                     "population": self.policy.population,
                     "anchor": self.anchor,
                 },
-                self.terms.check,
+                self._check,
             ),
             label=self.terms.period.text,
             progress=progress,
         )
+
+    def _check(self, chain: Chain) -> None:
+        """Refuse, while nobody else can write, what must not come next."""
+        self.terms.check(chain)
+        if latest_release(chain) != self.latest:
+            raise Refused(
+                "another period was released since this run began, and is the anchor of this one: "
+                "run it again; nothing was charged."
+            )
+
+    def _refuse_reference(self, frame: pd.DataFrame) -> None:
+        """Refuse the very table that the policy was calibrated on as a public one."""
+        if self.policy.reference_fingerprint is None:
+            return
+        if fingerprint(encode(frame, self.schema)) == self.policy.reference_fingerprint:
+            raise Refused(
+                "this is the table that the policy was calibrated on as a public reference, so its "
+                "settings and its anchor were learned from it: calibrate on another one."
+            )
 
     def _prepared(self, table: pd.DataFrame | str | Path, progress: Progress = silent) -> Prepared:
         return prepare(
@@ -151,16 +174,22 @@ class Quote:
     spent: Cost
     left: float
 
+    @property
+    def fits(self) -> bool:
+        """Whether the ledger would allow it."""
+        return self.cost.epsilon <= self.left
+
     def __str__(self) -> str:
         issue, policy = self.issue, self.issue.policy
-        fits = "" if self.cost.epsilon <= self.left else " (more than is left: it would be refused)"
+        fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
             "period": issue.terms.period.text,
+            "follows": "none: the first" if issue.latest is None else issue.latest[0].text,
             "mechanism": policy.mechanism,
             "anchor": issue.anchor,
-            "would spend": f"ε = {self.cost.epsilon:g} under {policy.adjacency}{fits}",
-            "spent so far": f"ε = {self.spent.epsilon:g} of {policy.budget:g}",
-            "left now": f"ε = {self.left:g}",
+            "would spend": f"ε = {plain(self.cost.epsilon)} under {policy.adjacency}{fits}",
+            "spent so far": f"ε = {plain(self.spent.epsilon)} of {plain(policy.budget)}",
+            "left now": f"ε = {plain(self.left)}",
         }
         lines = [f"{name + ':':14}{fact}" for name, fact in facts.items()]
         warning = year_of(issue.ledger).warning
@@ -180,10 +209,10 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
             f"the ledger counts under {settings.adjacency}, but the policy's ε is under "
             f"{policy.adjacency}: use a ledger with the policy's adjacency."
         )
-    if settings.budget != policy.budget:
+    if settings.delta is not None or settings.budget != policy.budget:
         raise Refused(
-            f"the ledger has a budget of ε = {settings.budget:g}, but the policy was agreed on "
-            f"with {policy.budget:g}: create a ledger with that budget, or calibrate again."
+            f"the ledger has a budget of {stated(settings)}, but the policy was agreed on with "
+            f"ε = {plain(policy.budget)} and no δ: use a ledger with that budget."
         )
 
 

@@ -6,11 +6,11 @@
     ledger.publish(entry)
 
 A charge is on the disk before `charge` returns, and so before the first draw and before anything
-is visible. A run that is killed leaves a charge without a publication, shown as abandoned; it
-stays charged, since nobody knows what was seen of it. Rows are added, never changed or removed,
-and each is chained to the one before (`ledger_chain.py`). Every operation verifies the whole chain
-first, and refuses a ledger that does not fit. Writers take turns, so that two processes cannot
-overspend together.
+is visible. A run that is killed leaves a charge without a publication; it stays charged, since
+nobody knows what was seen of it, and a person may say that it was abandoned. Rows are added, never
+changed or removed, and each is chained to the one before (`ledger_chain.py`). Every operation
+verifies the whole chain first, and refuses a ledger that does not fit. Writers take turns, so that
+two processes cannot overspend together.
 
 A ledger holds labels, costs and details that the caller chose; nothing from a confidential table
 belongs there.
@@ -67,9 +67,9 @@ class Ledger:
         The budget is a pure ε or, with a δ, the ε of (ε, δ).
         """
         settings = Settings(
-            budget=_checked_budget(budget),
+            budget=checked_budget(budget),
             adjacency=Adjacency.parse(adjacency),
-            population=_checked_line(population, "the name of a ledger's population"),
+            population=checked_line(population, "the name of a ledger's population"),
             delta=None if delta is None else check_delta(delta),
             created=_now(),
         )
@@ -125,7 +125,7 @@ class Ledger:
         """
         if cost.epsilon == 0:
             raise BadInput("a release that costs nothing cannot be charged to a ledger.")
-        if not _checked_line(label, "the label of a ledger entry"):
+        if not checked_line(label, "the label of a ledger entry"):
             raise BadInput("the label of a ledger entry must not be empty.")
         text = canonical_details(details)
         if self.settings.delta is not None:
@@ -141,22 +141,51 @@ class Ledger:
             self._store.append(connection, row)
         return Entry.from_row(row)
 
-    def publish(self, entry: Entry, *, details: Mapping[str, Any] | None = None) -> Entry:
-        """Record that the release which a charge paid for has become visible, and what it is."""
-        text = canonical_details({} if details is None else details)
+    def publish(
+        self,
+        entry: Entry,
+        *,
+        details: Mapping[str, Any] | None = None,
+        appear: Callable[[], None] = lambda: None,
+    ) -> Entry:
+        """Record that the release which a charge paid for has become visible, and what it is.
+
+        `appear` makes it visible, while nobody else can write: of a release that was abandoned
+        meanwhile, nothing appears.
+        """
+        return self._settle(EntryKind.PUBLISHED, entry.number, entry.hash, details or {}, appear)
+
+    def abandon(self, number: int) -> Entry:
+        """Record that the release which a charge paid for will never be visible.
+
+        It stays charged, since nobody knows what was seen of it.
+        """
+        return self._settle(EntryKind.ABANDONED, number, None, {}, lambda: None)
+
+    def _settle(
+        self,
+        kind: EntryKind,
+        number: int,
+        known_as: str | None,
+        details: Mapping[str, Any],
+        appear: Callable[[], None],
+    ) -> Entry:
+        """Add the one row that says what became of a charge."""
+        text = canonical_details(details)
         with self._store.writing() as connection:
             chain = self._verified(self._store.contents(connection))
-            if entry.hash not in {charge.hash for charge in chain.charges}:
-                raise BadInput(f"entry {entry.number} is not a charge of {self._store.name}.")
-            if entry.number in chain.published:
-                raise BadInput(f"entry {entry.number} of {self._store.name} is published already.")
+            where = f"entry {number} of {self._store.name}"
+            charge = next((each for each in chain.charges if each.number == number), None)
+            if charge is None or known_as not in (None, charge.hash):
+                raise BadInput(f"{where} is not a charge.")
+            if number in chain.published:
+                raise BadInput(f"{where} is published already.")
+            if number in chain.abandoned:
+                raise BadInput(f"{where} was abandoned, so what it paid for cannot be published.")
             row = chain.following(
-                kind=EntryKind.PUBLISHED,
-                time=_now(),
-                label=entry.label,
-                details=text,
-                refers_to=entry.number,
+                kind=kind, time=_now(), label=charge.label, details=text, refers_to=number
             )
+            appear()
             self._store.append(connection, row)
         return Entry.from_row(row)
 
@@ -174,7 +203,8 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _checked_budget(budget: object) -> float:
+def checked_budget(budget: object) -> float:
+    """Return a budget as a number, or refuse it."""
     if isinstance(budget, bool) or not isinstance(budget, int | float):
         raise BadInput(f"a ledger's budget must be a positive number, not {budget!r}.")
     if not math.isfinite(budget) or budget <= 0:
@@ -182,7 +212,8 @@ def _checked_budget(budget: object) -> float:
     return float(budget)
 
 
-def _checked_line(text: object, what: str) -> str:
+def checked_line(text: object, what: str) -> str:
+    """Return a line of text, or refuse what would break one."""
     if not isinstance(text, str) or not writable(text):
         raise BadInput(f"{what} must be one line of text without control characters.")
     return text

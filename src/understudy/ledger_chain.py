@@ -35,6 +35,7 @@ class EntryKind(StrEnum):
 
     CHARGE = "charge"
     PUBLISHED = "published"
+    ABANDONED = "abandoned"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One row: a charge, or the news that the release it paid for has become visible."""
+    """One row: a charge, or the news that its release is visible, or never will be."""
 
     number: int
     kind: EntryKind
@@ -121,7 +122,19 @@ class Chain:
     @property
     def published(self) -> frozenset[int]:
         """Numbers of the charges whose release became visible."""
-        return frozenset(entry.refers_to for entry in self.entries if entry.refers_to is not None)
+        return self._referred_to(EntryKind.PUBLISHED)
+
+    @property
+    def abandoned(self) -> frozenset[int]:
+        """Numbers of the charges whose release a person has said will never be visible."""
+        return self._referred_to(EntryKind.ABANDONED)
+
+    def _referred_to(self, kind: EntryKind) -> frozenset[int]:
+        return frozenset(
+            entry.refers_to
+            for entry in self.entries
+            if entry.kind is kind and entry.refers_to is not None
+        )
 
     def following(
         self,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput, Refused
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 
 _MONTH = "(0[1-9]|1[0-2])"
 _FORMS = {
-    "year": r"\d{4}",
-    "month": rf"\d{{4}}-{_MONTH}",
-    "quarter": r"\d{4}-Q[1-4]",
-    "week": r"\d{4}-W(0[1-9]|[1-4]\d|5[0-3])",
-    "day": rf"\d{{4}}-{_MONTH}-(0[1-9]|[12]\d|3[01])",
+    "year": "[0-9]{4}",
+    "month": f"[0-9]{{4}}-{_MONTH}",
+    "quarter": "[0-9]{4}-Q[1-4]",
+    "week": "[0-9]{4}-W(0[1-9]|[1-4][0-9]|5[0-3])",
+    "day": f"[0-9]{{4}}-{_MONTH}-[0-9]{{2}}",
 }
 
 
@@ -36,7 +37,7 @@ class Period:
     text: str
 
     def __post_init__(self) -> None:
-        if self.form is None:
+        if self.form is None or (self.form in ("day", "week") and not self._in_calendar()):
             raise BadInput(
                 f"the period {self.text!r} is not understood: write a year, month, quarter, week "
                 "or day as 2026, 2026-02, 2026-Q1, 2026-W07 or 2026-02-15."
@@ -46,6 +47,13 @@ class Period:
     def form(self) -> str | None:
         """Which of the forms it has."""
         return next((f for f, shape in _FORMS.items() if re.fullmatch(shape, self.text)), None)
+
+    def _in_calendar(self) -> bool:
+        try:
+            date.fromisoformat(self.text)
+        except ValueError:
+            return False
+        return True
 
     def __str__(self) -> str:
         return self.text
@@ -58,8 +66,6 @@ class Terms:
     period: Period
     policy_digest: str
     schema_digest: str
-    after_abandoned: bool
-    """Whether a person has said that charges without a publication are abandoned."""
 
     @property
     def details(self) -> dict[str, Any]:
@@ -73,6 +79,8 @@ class Terms:
     def check(self, chain: Chain) -> None:
         """Refuse a period that must not come next."""
         for entry in periodic(chain):
+            if entry.number in chain.abandoned:
+                continue
             state = "released" if entry.number in chain.published else "charged"
             before = Period(entry.details["period"])
             where = f"period {before} ({state} as entry {entry.number} of the ledger)"
@@ -84,11 +92,11 @@ class Terms:
                     f"{where} is a {before.form}, and {self.period} is a {self.period.form}: one "
                     "ledger has periods of one form, so that it can tell their order."
                 )
-            if state == "charged" and not self.after_abandoned:
+            if state == "charged":
                 raise Refused(
-                    f"{where} was never published: its release is still under way, or it was "
-                    "abandoned. If nothing is running, add --after-abandoned; what was charged "
-                    "stays charged."
+                    f"{where} was not published: its release is under way, or never finished. If "
+                    f"nothing is running, say so with 'understudy ledger abandon LEDGER "
+                    f"{entry.number}'; what was charged stays charged."
                 )
             if before.text > self.period.text:
                 raise Refused(

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class Policy:
     c2: float | None = None
     bins: int | str | None = None
     model: str | None = None
-    """As `--model` takes it; None for the histogram."""
+    """As `--model` takes it, a file relative to the policy; None for the histogram."""
     family: str | None = None
     priors: tuple[str, ...] = ()
     model_digest: str | None = None
@@ -59,6 +59,8 @@ class Policy:
     budget: float
     population: str
     reference_is: str
+    reference_fingerprint: str | None = None
+    """Of a public reference, which must not be released; of a confidential one it would leak."""
     anchor: Mapping[str, Any] | None = None
     """θ of a public reference, from which the first period starts."""
 
@@ -116,22 +118,23 @@ class Policy:
         if schema.digest != self.schema_digest:
             raise Refused(
                 f"the schema {path} has changed since the policy was calibrated: undo the change, "
-                "or calibrate again and begin another ledger."
+                "or calibrate again and begin another ledger with what is left of the budget."
             )
         return schema
 
-    def load_model(self, schema: Schema) -> Model | None:
+    def load_model(self, schema: Schema, beside: Path) -> Model | None:
         """Build the model, and refuse a file that has changed."""
         from understudy.loading import load_model
 
         if self.model is None:
             return None
-        if digest_of_file(self.model) != self.model_digest:
+        model = moved(self.model, lambda file: str(beside.parent / file))
+        if digest_of_file(model) != self.model_digest:
             raise Refused(
                 f"the file of the model {self.model} has changed since the policy was calibrated: "
                 "undo the change, or calibrate again and begin another ledger."
             )
-        return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+        return load_model(model, schema=schema, family=self.family, priors=self.priors)
 
     def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
         """Return the mechanism of a period, given the θ of the one before it, if there is one."""
@@ -156,6 +159,12 @@ class Policy:
 
 
 _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
+
+
+def moved(model: str, place: Callable[[str], str]) -> str:
+    """Return a model with another path of the file that it is in, if it is in one."""
+    path, colon, name = model.rpartition(":")
+    return f"{place(path)}:{name}" if colon and path.endswith(".py") else model
 
 
 def digest_of_file(model: str) -> str | None:

@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,9 +71,11 @@ class Release:
             self._write_public(staging / "public", parquet=parquet)
             self._write_internal(staging / "internal")
             _settle(staging)
-            _move_into_place(staging, destination, force=force)
-        if self.charge is not None:
-            self.charge.publish(self.parameters[0]["parameters"])
+            appear = partial(_move_into_place, staging, destination, force=force)
+            if self.charge is None:
+                appear()
+            else:
+                self.charge.publish(self.parameters[0]["parameters"], appear)
         return destination
 
     def _write_public(self, public: Path, *, parquet: bool) -> None:
@@ -95,18 +98,19 @@ class Release:
             file.chmod(0o600)
 
 
-def check_destination(destination: Path, *, force: bool) -> None:
-    """Refuse, before any work is done, a destination that could not be written to at its end."""
+def check_destination(destination: Path, *, force: bool | None) -> None:
+    """Refuse, before any work is done, a destination that could not be written to at its end.
+
+    `force` is None where nothing may ever be replaced.
+    """
     if not (destination.exists() or destination.is_symlink()):
         above = next(parent for parent in destination.absolute().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
             raise BadInput(f"nothing can be written to '{above}': choose another directory.")
         return
     if not force:
-        raise BadInput(
-            f"'{destination}' exists already: choose another directory, or replace the release in "
-            f"it with --force."
-        )
+        remedy = "" if force is None else ", or replace the release in it with --force"
+        raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
     if not _is_release(destination):
         raise BadInput(
             f"'{destination}' holds something other than a release, so it is not replaced, even "

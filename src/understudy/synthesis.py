@@ -49,6 +49,7 @@ def synthesize(
     sampler: str = "auto",
     ledger: str | Path | Account | None = None,
     label: str = "release",
+    period: str | None = None,
     earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
@@ -59,8 +60,9 @@ def synthesize(
     `model` may be a bare schema for the perturbed histogram, which needs no model. Each of the
     `tables` takes a draw of its own and costs its own ε. `predictors` are public rows for the
     synthetic table; without them, public columns are copied from the table. A `ledger` is charged
-    before anything is drawn, and told when the release is written. `earlier` is the label and the
-    synthetic table of the last period's release: the report shows what moved since.
+    before anything is drawn, and told when the release is written. Of repeated releases, `period`
+    is what time this one is about, and `earlier` the label and the synthetic table of the one
+    before: the report shows what moved since.
     """
     started = time.monotonic()
     prepared = prepare(
@@ -104,7 +106,7 @@ def synthesize(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
         columns=job.columns,
-        guarantee=_guarantee(job, drawn, cost, charge),
+        guarantee=_guarantee(job, drawn, cost, charge, period),
         drawn=drawn,
         published=published,
         synthetic=synthetic,
@@ -138,7 +140,9 @@ def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[st
     }
 
 
-def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None) -> Guarantee:
+def _guarantee(
+    job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None, period: str | None
+) -> Guarantee:
     mechanism, plan = job.mechanism, job.predictors
     unit = None if job.schema.unit is None else job.schema.unit.name
     weight = job.schema.survey_weight
@@ -171,6 +175,8 @@ def _guarantee(job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None
         membership=plan.membership,
         waived=job.accept_poor_mixing,
         charged=None if charge is None else charge.reference,
+        period=period,
+        population=None if charge is None else charge.ledger.settings.population or None,
         unit=unit,
     )
 

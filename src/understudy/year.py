@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from understudy.accounting import Cost, composed, epsilon_at, exact, pure, total
 from understudy.column import writable
-from understudy.ledger_chain import Entry, EntryKind, Settings
+from understudy.ledger_chain import Entry, Settings
 
 if TYPE_CHECKING:
     from understudy.ledger import Ledger
@@ -29,7 +29,8 @@ FURTHEST = 1000
 USUAL_DELTA = 1e-6
 """The δ at which zero-concentrated totals are told where the ledger itself has none."""
 
-PUBLISHED, UNSEEN, CURRENT = "published", "abandoned or under way", "this release"
+PUBLISHED, ABANDONED, CURRENT = "published", "abandoned", "this release"
+UNSEEN = "under way, or never finished"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,7 @@ class Year:
             return None
         return (
             f"The budget ends: {self.outlook}, and the ledger refuses what does not fit. Decide "
-            "now whether to release less often or at a smaller ε."
+            "now what may still be released about these people."
         )
 
     @property
@@ -147,20 +148,14 @@ def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
 
     With it the year ends there, so that a report says the same whenever it is rendered.
     """
-    entries = ledger.entries()
-    published = {entry.refers_to for entry in entries if entry.refers_to is not None}
-    charges = [
-        entry
-        for entry in entries
-        if entry.kind is EntryKind.CHARGE and (until is None or entry.number <= until.number)
-    ]
+    chain = ledger.chain()
+    charges = [entry for entry in chain.charges if until is None or entry.number <= until.number]
+    states = dict.fromkeys(chain.published, PUBLISHED) | dict.fromkeys(chain.abandoned, ABANDONED)
+    if until is not None:
+        states[until.number] = CURRENT
     settings, costs = ledger.settings, [entry.cost for entry in charges]
     rows = []
     for count, entry in enumerate(charges, start=1):
-        if until is not None and entry.number == until.number:
-            state = CURRENT
-        else:
-            state = PUBLISHED if entry.number in published else UNSEEN
         rows.append(
             Period(
                 number=entry.number,
@@ -170,7 +165,7 @@ def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
                 rho=entry.cost.rho,
                 spent=pure(costs[:count]),
                 left=left_after(costs[:count], settings),
-                state=state,
+                state=states.get(entry.number, UNSEEN),
             )
         )
     together = total(costs)

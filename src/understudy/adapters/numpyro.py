@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from understudy.models.base import Data, Model, Theta
 if TYPE_CHECKING:
     from understudy.schema import Schema
     from understudy.tables import Columns
+
+_ONE_AT_A_TIME = RLock()
+"""All threads share NumPyro's stack of handlers: two functions at once would mix their sites."""
 
 
 def from_numpyro(
@@ -126,7 +130,11 @@ class _Program:
         tracer = handlers.trace(handled)
         try:
             # What is wrong with a prior is found later, where the parameter can be named.
-            with user_code(self.title, doing, advice), validation_enabled(is_validate=False):
+            with (
+                _ONE_AT_A_TIME,
+                user_code(self.title, doing, advice),
+                validation_enabled(is_validate=False),
+            ):
                 sites: dict[str, Site] = tracer.get_trace(**inputs)
         except BadInput as fault:
             plates = [site for site in tracer.trace.values() if site["type"] == "plate"]

@@ -3,7 +3,8 @@
 with a stated ε         the setting that comes closest at this ε
 with a stated accuracy  the smallest ε that reaches it, and there the setting that comes closest
 with neither            the smallest ε that loses at most a quarter over the model's posterior,
-                        which has no privacy and whose distance is that of model and sample
+                        which has no privacy and whose distance is that of model and sample; or,
+                        where none comes as close, over the best of all that was tried
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ class Target:
         """Read METRIC=VALUE."""
         metric, equals, value = (part.strip() for part in text.partition("="))
         if metric not in METRICS or not equals:
+            hint = "" if metric in METRICS else nearest(metric, METRICS)
             raise BadInput(
-                f"the target '{text}' is not understood{nearest(metric, METRICS)}: write "
+                f"the target '{text}' is not understood{hint}: write "
                 f"METRIC=VALUE with one of {', '.join(METRICS)}."
             )
         try:
@@ -78,34 +80,40 @@ def choose(
     *,
     epsilon: float | None = None,
     target: Target | None = None,
+    public: bool = True,
 ) -> Outcome:
-    """Return the outcome of the setting to release with."""
+    """Return the outcome of the setting to release with.
+
+    What a refusal says of a reference that is not public has no numbers in it.
+    """
     best = best_by_epsilon(outcomes)
     if not best:
         raise Refused("no setting could be drawn from: the chains of none converged.")
     if target is not None:
         reaching = smallest_epsilon(outcomes, target)
         if reaching is None:
-            raise Refused(_unreached(outcomes, target, epsilon))
+            raise Refused(_unreached(outcomes, target, epsilon, public))
         return reaching
     if epsilon is not None:
         if epsilon not in best:
             raise Refused(f"nothing could be drawn at ε = {epsilon:g}: no chains converged.")
         return best[epsilon]
-    if baseline is not None and baseline.draws:
-        for outcome in best.values():
-            if outcome.distance <= LOSS * baseline.distance:
-                return outcome
-    return min(best.values(), key=lambda outcome: outcome.distance)
+    closest = min(outcome.distance for outcome in best.values())
+    if baseline is not None and baseline.draws and closest <= LOSS * baseline.distance:
+        closest = baseline.distance
+    return next(outcome for outcome in best.values() if outcome.distance <= LOSS * closest)
 
 
-def _unreached(outcomes: Sequence[Outcome], target: Target, epsilon: float | None) -> str:
+def _unreached(
+    outcomes: Sequence[Outcome], target: Target, epsilon: float | None, public: bool
+) -> str:
     found = [o.average(target.metric) for o in outcomes]
     numbers = [number for number in found if number is not None]
     at = "any ε that was tried" if epsilon is None else f"ε = {epsilon:g}"
     if not numbers:
         return f"{target.metric} cannot be measured on this table, so no target is reached."
+    best = f": the best is {min(numbers):.3g}" if public else ""
     return (
-        f"{target} is not reached at {at}: the best is {min(numbers):.3g}. Ask for less, allow a "
-        "larger ε, or take a model that fits better."
+        f"{target} is not reached at {at}{best}. Ask for less, allow a larger ε, or take a model "
+        "that fits better."
     )

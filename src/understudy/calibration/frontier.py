@@ -26,6 +26,8 @@ _LOOKS = {
 def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outcome) -> str:
     """Draw the best setting of each mechanism at each ε, and mark the chosen one."""
 
+    from matplotlib.ticker import LogLocator
+
     def draw(axes: Axes) -> None:
         shown: set[float] = set()
         for name, (colour, marker, dashes) in _LOOKS.items():
@@ -67,10 +69,12 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
         )
         axes.set_xscale("log")
         axes.set_xticks(sorted(shown), [tick(epsilon) for epsilon in sorted(shown)])
+        axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(lambda value, position: tick(value))
         axes.minorticks_off()
-        axes.set_ylim(bottom=0)
         axes.set_xlabel("ε of each period (logarithmic)")
-        axes.set_ylabel("Distance from the reference")
+        axes.set_ylabel("Distance from the reference (logarithmic)")
         axes.legend(
             loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, handlelength=2.6, fontsize=9.5
         )

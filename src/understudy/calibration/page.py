@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from understudy.calibration.choice import LOSS, Target, best_by_epsilon, smallest_epsilon
@@ -9,6 +10,7 @@ from understudy.calibration.frontier import frontier
 from understudy.calibration.words import cost
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING, person
+from understudy.year import plain
 
 if TYPE_CHECKING:
     from understudy.calibration.run import Calibration
@@ -33,10 +35,11 @@ def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:
         "policy_file": policy_file,
         "confidential": policy.reference_is == "confidential",
         "records": f"{calibration.records:,}",
-        "draws": calibration.draws,
-        "periods": calibration.periods,
+        "draws": f"{calibration.draws} draw{'s' if calibration.draws > 1 else ''}",
+        "periods": f"{calibration.periods:,} period{'s' if calibration.periods > 1 else ''}",
         "chosen": {"name": str(setting), "epsilon": f"{setting.epsilon:g}", "cost": cost(chosen)},
-        "budget": f"{policy.budget:g}",
+        "budget": plain(policy.budget),
+        "population": shlex.quote(policy.population),
         "reason": _reason(calibration),
         "picture": frontier(calibration.outcomes, calibration.baseline, chosen),
         "baseline": None if calibration.baseline is None else cost(calibration.baseline),
@@ -61,7 +64,8 @@ def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:
 def _distance(outcome: Outcome) -> str:
     if not outcome.draws:
         return NOTHING
-    return f"{person(outcome.distance, digits=3)} ± {person(outcome.spread, digits=2)}"
+    spread = f" ± {person(outcome.spread, digits=2)}" if len(outcome.draws) > 1 else ""
+    return f"{person(outcome.distance, digits=3)}{spread}"
 
 
 def _reason(calibration: Calibration) -> str:
@@ -77,7 +81,10 @@ def _reason(calibration: Calibration) -> str:
             "It is the smallest ε that was tried whose synthetic tables are at most a quarter "
             "further from the reference than those of the same model without privacy."
         )
-    return "It comes closest to the reference of all that was tried."
+    return (
+        "It is the smallest ε that was tried whose synthetic tables are at most a quarter further "
+        "from the reference than the closest of all."
+    )
 
 
 def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:

@@ -14,20 +14,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.accounting import exact
 from understudy.calibration.choice import Target, choose
 from understudy.calibration.settings import EPSILONS, settings
 from understudy.calibration.sweep import Outcome, Sweep
 from understudy.errors import BadInput
 from understudy.files import written_whole
 from understudy.guarantee import Adjacency, check_epsilon
+from understudy.ledger import checked_budget, checked_line
 from understudy.loading import load_model
-from understudy.policy import Policy, digest_of_file
+from understudy.policy import Policy, digest_of_file, moved
 from understudy.preparation import frame_of, name_of
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
 from understudy.references import reference_from_theta
 from understudy.schema import Schema
-from understudy.tables import decode, encode
+from understudy.tables import decode, encode, fingerprint
+from understudy.year import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +50,11 @@ class Calibration:
     target: Target | None
     records: int
     draws: int
-    periods: int
+
+    @property
+    def periods(self) -> int:
+        """How many periods the budget pays for."""
+        return int(exact(self.policy.budget) // exact(self.policy.epsilon))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write POLICY.toml and, beside it, the page; return the page's path."""
@@ -75,7 +82,7 @@ def calibrate(
     mechanisms: Sequence[str] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     rows: int | None = None,
-    population: str = "",
+    population: str,
     budget: float | None = None,
     periods: int = PERIODS,
     draws: int = DRAWS,
@@ -87,7 +94,9 @@ def calibrate(
     `beside` is the directory in which the policy will be written; the policy names its schema
     relative to it.
     """
-    _check(reference_is, draws=draws, periods=periods)
+    _check(reference_is, population, draws=draws, periods=periods)
+    if budget is not None:
+        checked_budget(budget)
     aim = None if target is None else Target.parse(target)
     public = reference_is == "public"
     relation = Adjacency.parse(adjacency)
@@ -122,23 +131,26 @@ def calibrate(
         seed=seed,
     )
     baseline, outcomes = sweep.run(tried, lambda done: progress("Settings", done))
-    chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim)
+    chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim, public=public)
     assert chosen.setting is not None
     # The histogram has no model, and starts from nothing.
     modelled = chosen.setting.mechanism != "ph"
     policy = Policy(
         **asdict(chosen.setting),
         adjacency=relation,
-        model=model if modelled else None,
+        model=moved(model, lambda file: os.path.relpath(Path(file).expanduser(), beside))
+        if modelled and model is not None
+        else None,
         family=family if modelled else None,
         priors=tuple(priors) if modelled else (),
         model_digest=digest_of_file(model) if modelled and model is not None else None,
         schema=os.path.relpath(schema, beside),
         schema_digest=declared.digest,
         rows=rows,
-        budget=chosen.setting.epsilon * periods if budget is None else budget,
+        budget=_budget(budget, chosen.setting.epsilon, periods),
         population=population,
         reference_is=reference_is,
+        reference_fingerprint=fingerprint(columns) if public else None,
         anchor=learned.theta if modelled and learned is not None else None,
     )
     return Calibration(
@@ -149,11 +161,25 @@ def calibrate(
         target=aim,
         records=len(frame),
         draws=draws,
-        periods=periods,
     )
 
 
-def _check(reference_is: str, **numbers: int) -> None:
+def _budget(asked: float | None, epsilon: float, periods: int) -> float:
+    """Return the budget that was asked for, or what the periods cost, as people add it up."""
+    if asked is None:
+        return float(exact(epsilon) * periods)
+    if asked < epsilon:
+        raise BadInput(
+            f"a budget of ε = {plain(asked)} does not pay for one period at {epsilon:g}."
+        )
+    return float(asked)
+
+
+def _check(reference_is: str, population: str, **numbers: int) -> None:
+    if not checked_line(population, "the name of the population"):
+        raise BadInput(
+            "say who is protected, in the words of their ledger: --population 'people who ...'."
+        )
     if reference_is not in ("public", "confidential"):
         raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")
     for name, number in numbers.items():

@@ -94,6 +94,8 @@ def _possible(
             if stated:
                 raise
             return False
+        if schema.public and stated:
+            raise BadInput("ph synthesises one column alone, but the schema has public ones.")
         return not schema.public
     if model is None:
         if stated:

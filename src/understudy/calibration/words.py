@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from understudy.report.wording import percent
+from understudy.report.wording import in_points, percent
 
 if TYPE_CHECKING:
     from understudy.calibration.sweep import Outcome
@@ -15,13 +15,13 @@ def cost(outcome: Outcome) -> str:
     if not outcome.draws:
         return "the chains did not converge"
     said = []
-    for metric, sentence in (
-        ("median", "the median is off by {} on average"),
-        ("mean", "the mean by {}"),
-        ("max_ecdf", "no share of records up to some value is off by more than {}"),
-        ("total_variation", "no share of a set of levels by more than {}"),
+    for metric, sentence, write in (
+        ("median", "the median is off by {} on average", percent),
+        ("mean", "the mean by {}", percent),
+        ("max_ecdf", "the share of records up to some value by {} where it is worst", in_points),
+        ("total_variation", "the share of some levels by {} where it is worst", in_points),
     ):
         found = outcome.average(metric)
         if found is not None:
-            said.append(sentence.format(percent(found)))
+            said.append(sentence.format(write(found)))
     return ", ".join(said)

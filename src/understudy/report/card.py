@@ -45,7 +45,7 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
     shown = [column for column in schema.columns if column.name in first.columns]
     return fill(
         "card.html.j2",
-        title=_title([column.name for column in shown]),
+        title=_title([column.name for column in shown], guarantee.period),
         sizes=_sizes(tables, len(shown)),
         files=_files(len(tables)),
         several=len(tables) > 1,
@@ -60,11 +60,12 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
     )
 
 
-def _title(names: Sequence[str]) -> str:
+def _title(names: Sequence[str], period: str | None) -> str:
     if len(names) > NAMED_COLUMNS:
         names = [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
     *most, last = names
-    return f"Synthetic data: {', '.join(most)} and {last}" if most else f"Synthetic data: {last}"
+    what = "Synthetic data" if period is None else f"Synthetic data of {period}"
+    return f"{what}: {', '.join(most)} and {last}" if most else f"{what}: {last}"
 
 
 def _sizes(tables: Sequence[DataFrame], columns: int) -> str:
@@ -93,6 +94,7 @@ def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
     stated = guarantee.epsilon
     kind, badge = _badge(guarantee)
     facts = [
+        *([] if guarantee.population is None else [("Population", guarantee.population)]),
         ("Mechanism", guarantee.mechanism),
         ("Draws of the parameters", f"{guarantee.draws:,}"),
         ("Privacy ledger", guarantee.charged or "not charged to any ledger"),

@@ -53,6 +53,7 @@ def since(earlier: Earlier, synthetic: DataFrame, schema: Schema) -> dict[str, A
     drawn = sorted((each for each in found if each["drawn"]), key=lambda each: -each["times"])
     return {
         "label": earlier.label,
+        "given": " for this release’s public columns" if schema.public else "",
         "rows": [row for each in found for row in each["rows"]],
         "pictures": [
             {"svg": each["drawn"](), "caption": each["caption"]} for each in drawn[:SHOWN_PICTURES]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.guarantee import Guarantee
-from understudy.report import groups, influence, sections, whole
+from understudy.report import closeness, groups, influence, sections, whole
 from understudy.report.drift import Earlier, since
 from understudy.report.spending import spending
 from understudy.report.template import fill
@@ -71,9 +71,10 @@ class Page:
         """Return the page as HTML, the same text for the same run."""
         label, values = self.outcome or sections.outcome(self.schema, self.confidential)
         return _render(
-            title=self.title,
+            title=_dated(self.title, self.guarantee.period),
             sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
+            closeness=closeness.sentences(self.schema, self.utility, self.earlier, self.synthetic),
             columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
             groups=groups.by_group(
                 groups.most_different(self.schema, self.confidential, self.synthetic)
@@ -133,7 +134,21 @@ def render_side_by_side(
     )
 
 
-_SECTIONS = ["guarantee", "year", "overview", "columns", "groups", "drift", "pairs", "propensity"]
+def _dated(title: str, period: str | None) -> str:
+    return title if period is None else f"{period}: {title}"
+
+
+_SECTIONS = [
+    "guarantee",
+    "closeness",
+    "year",
+    "overview",
+    "columns",
+    "groups",
+    "drift",
+    "pairs",
+    "propensity",
+]
 _SECTIONS += ["regression", "influence", "convergence"]
 
 

@@ -228,9 +228,12 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
         sentence = f"All {len(rows):,} quantities pass: the chains agree and are long enough."
     return {
         "rows": rows,
+        "chain": chain,
         "sentence": sentence,
         "failed": failed > 0,
-        "marks": [("R-hat at most", str(LARGEST_RHAT)), ("ESS at least", str(SMALLEST_ESS))],
+        "marks": [("R-hat at most", str(LARGEST_RHAT)), ("ESS at least", str(SMALLEST_ESS))]
+        if chain
+        else [],
     }
 
 

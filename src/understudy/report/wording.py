@@ -58,6 +58,15 @@ def percent(share: float) -> str:
     return f"{person(100 * share, digits=3)}%"
 
 
+def in_points(share: float) -> str:
+    """Write the difference of two shares, without its sign.
+
+    >>> in_points(0.0334)
+    '3.34 percentage points'
+    """
+    return f"{person(100 * share, digits=3)} percentage points"
+
+
 def hundredths(share: float) -> str:
     """Write a share as a percentage to two decimals, for a column in which all line up.
 

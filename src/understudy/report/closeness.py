@@ -1,0 +1,72 @@
+"""How close a synthetic table came, in words for people who read no statistics. Confidential."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from understudy.report.wording import in_points, percent, person
+from understudy.utility import Utility, compare
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pandas import DataFrame
+
+    from understudy.report.drift import Earlier
+    from understudy.schema import Column, Schema
+    from understudy.utility import CategoricalUtility
+
+SHOWN_COLUMNS = 3
+
+
+def sentences(
+    schema: Schema,
+    utility: Mapping[str, Utility | CategoricalUtility],
+    earlier: Earlier | None,
+    synthetic: DataFrame,
+) -> list[str]:
+    """Return a sentence on each of the first columns, and one on what moved since last time."""
+    shown = schema.confidential[:SHOWN_COLUMNS]
+    found = [_close(column, utility[column.name]) for column in shown]
+    if earlier is not None:
+        moved = compare(earlier.table, synthetic, schema)
+        found += [_moved(column, moved[column.name], earlier.label) for column in shown]
+    left_out = len(schema.confidential) - len(shown)
+    if left_out:
+        found.append(f"The other {left_out:,} columns are told below.")
+    return found
+
+
+def _close(column: Column, utility: Utility | CategoricalUtility) -> str:
+    if isinstance(utility, Utility):
+        ours, theirs = utility.confidential.median, utility.synthetic.median
+        return (
+            f"Half of the confidential records have {column.name} up to {person(ours)}; half of "
+            f"the synthetic rows up to {person(theirs)}, which is {_compared(ours, theirs)}. The "
+            f"share of records up to any given value is off by at most "
+            f"{in_points(utility.max_ecdf)}."
+        )
+    return (
+        f"The shares of the levels of {column.name} are off by at most "
+        f"{in_points(utility.total_variation)}, alone or together."
+    )
+
+
+def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> str:
+    if isinstance(moved, Utility):
+        before, now = moved.confidential.median, moved.synthetic.median
+        return (
+            f"Since {label} the synthetic median of {column.name} went from {person(before)} to "
+            f"{person(now)}, which is {_compared(before, now)}."
+        )
+    return (
+        f"Since {label} the shares of the levels of {column.name} moved by "
+        f"{in_points(moved.total_variation)} in all."
+    )
+
+
+def _compared(ours: float, theirs: float) -> str:
+    if person(ours) == person(theirs):
+        return "the same"
+    where = "more" if theirs > ours else "less"
+    return f"{percent(abs(theirs - ours) / abs(ours))} {where}" if ours else where
