@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import understudy as us
+from understudy._jax import jax
 from understudy.guarantee import Adjacency, Kind
 from understudy.predictors import plan_predictors
 
@@ -42,6 +43,13 @@ class TestRows:
         assert (plan.rows, plan.copied) == (SIZE, True)
         drawn = plan.drawn(np.random.default_rng(0))["g"]
         assert np.array_equal(np.sort(drawn), np.sort(CODED["g"]))
+
+    def test_the_table_s_own_rows_in_another_order_are_copied_all_the_same(self):
+        separate = {"g": np.sort(CODED["g"])}
+        plan = plan_predictors(GROUPED, CODED, Adjacency.ADD_REMOVE, separate=separate)
+        assert plan.copied
+        separate["g"] = np.where(np.arange(SIZE) == 0, 1 - separate["g"], separate["g"])
+        assert not plan_predictors(GROUPED, CODED, Adjacency.ADD_REMOVE, separate=separate).copied
 
     def test_separate_predictors_replace_those_of_the_table(self):
         separate = {"g": np.array([1, 1, 1])}
@@ -241,3 +249,14 @@ def test_a_number_of_tables_that_makes_no_sense_is_refused(count):
 def test_a_bayesian_mechanism_needs_a_model():
     with pytest.raises(us.BadInput, match="needs a model"):
         us.synthesize(ALONE, TABLE, us.CensorUw(epsilon=1.0))
+
+
+def test_single_precision_is_refused(monkeypatch):
+    """Somebody may have switched JAX back; then scores are off by more than the bound allows."""
+    model = us.beta(ALONE)
+    jax.config.update("jax_enable_x64", False)
+    try:
+        with pytest.raises(us.BadInput, match="single precision"):
+            us.synthesize(model, TABLE, us.CensorUw(epsilon=1.0))
+    finally:
+        jax.config.update("jax_enable_x64", True)

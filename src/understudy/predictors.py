@@ -75,7 +75,7 @@ def plan_predictors(
     # Predictors that equal the table's own are the table's own, wherever they were read from.
     own = {column.name: table[column.name] for column in schema.public}
     public = own if separate is None else separate
-    copied = bool(public) and all(np.array_equal(public[name], own[name]) for name in public)
+    copied = bool(public) and _same_rows(public, own)
     rows = schema.size if rows is None else rows
     if rows is not None:
         return Predictors(public, rows, copied=copied)
@@ -87,6 +87,14 @@ def plan_predictors(
         f"how many rows to synthesise is not known, and the number of records is protected under "
         f"{_protecting(adjacency)}: declare size under [table] in the schema, or give --rows."
     )
+
+
+def _same_rows(one: Columns, other: Columns) -> bool:
+    """Whether two tables have the same rows, in whatever order."""
+    if count_records(one) != count_records(other):
+        return False
+    places = [np.lexsort([table[name] for name in one]) for table in (one, other)]
+    return all(np.array_equal(one[n][places[0]], other[n][places[1]]) for n in one)
 
 
 def with_public_size(

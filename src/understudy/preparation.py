@@ -58,8 +58,14 @@ def prepare(
     if isinstance(mechanism, PerturbedHistogram):
         built = None
     if built is not None:
+        from understudy._jax import jax
         from understudy.models.declared import as_declared
 
+        if not jax.config.jax_enable_x64:
+            raise BadInput(
+                "JAX was set to single precision, whose error no guarantee allows for: leave the "
+                "setting jax_enable_x64 as understudy makes it."
+            )
         built = as_declared(built)
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":

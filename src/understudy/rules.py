@@ -156,21 +156,16 @@ def check_table(rules: Sequence[Rule], columns: Coded, *, name: str) -> None:
             )
 
 
-def determined(
-    rules: Sequence[Rule], columns: Coded, *, order: Sequence[str] = ()
-) -> dict[str, NDArray[np.bool_]]:
+def determined(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[np.bool_]]:
     """Return, for each column that some rule can fix, the records in which one does.
 
-    A fixed value tells nothing about θ, so a model leaves its term out. A model that draws its
-    columns one after the other gives their `order`: then a column is fixed by those before it
-    alone. Whether it is fixed never depends on the column itself.
+    A fixed value tells nothing about θ, so a model of that column leaves its term out. Whether it
+    is fixed never depends on the column itself.
     """
-    place = {name: position for position, name in enumerate(order)}
     found: dict[str, NDArray[np.bool_]] = {}
     for rule in rules:
         for each in rule.assignments:
-            own = place.get(each.column, len(order))
-            if each.column in each.needs or any(place.get(n, -1) >= own for n in each.needs):
+            if each.column in each.needs:
                 continue
             fixed = rule.asks(columns) & present(columns, each.needs)
             found[each.column] = found.get(each.column, np.zeros_like(fixed)) | fixed
