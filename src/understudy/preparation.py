@@ -58,10 +58,10 @@ def prepare(
     if isinstance(mechanism, PerturbedHistogram):
         built = None
     if built is not None:
-        from understudy._jax import jax
+        from understudy._jax import jnp
         from understudy.models.declared import as_declared
 
-        if not jax.config.jax_enable_x64:
+        if jnp.result_type(float) != jnp.float64:
             raise BadInput(
                 "JAX was set to single precision, whose error no guarantee allows for: leave the "
                 "setting jax_enable_x64 as understudy makes it."
