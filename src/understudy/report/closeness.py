@@ -56,8 +56,8 @@ def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> s
     if isinstance(moved, Utility):
         before, now = moved.confidential.median, moved.synthetic.median
         return (
-            f"Since {label} the synthetic median of {column.name} went from {person(before)} to "
-            f"{person(now)}, which is {_compared(before, now)}."
+            f"Since {label} the synthetic median of {column.name} went from about {person(before)} "
+            f"to {person(now)}, which is {_compared(before, now)}."
         )
     return (
         f"Since {label} the shares of the levels of {column.name} moved by "
