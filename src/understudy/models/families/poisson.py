@@ -70,11 +70,30 @@ def log_mean(eta: jax.Array, largest: int) -> jax.Array:
 
 def log_poisson_mass(log_rate: jax.Array, k: int | jax.Array) -> jax.Array:
     """Return log Σ λ^j / j! over j = 0, ..., k."""
+    if isinstance(k, int) and k <= FEW:
+        return _nested(log_rate, k)
     return log_sum_up_to(
         k,
         lambda j: log_rate[..., None] * j - log_factorials(len(j)),
         lambda k: _upper_gamma(k + 1, jnp.exp(log_rate)),
     )
+
+
+def _nested(log_rate: jax.Array, k: int) -> jax.Array:
+    """Return the same for a few terms, each but one product and one sum.
+
+    Up to λ = k they are nested from the last to the first, 1 + λ/1 (1 + λ/2 (1 + ...)), and beyond
+    from the first to the last, which is taken out: λ^k/k! (1 + k/λ (1 + (k − 1)/λ (1 + ...))). So
+    nothing overflows, and as all terms are positive no digit is lost.
+    """
+    rate = jnp.exp(log_rate)
+    small, inverse = jnp.where(rate <= k, rate, k), 1 / jnp.where(rate <= k, k, rate)
+    below = above = jnp.ones_like(rate)
+    for j in range(1, k + 1):
+        below = 1 + below * small / (k + 1 - j)
+        above = 1 + above * j * inverse
+    last = k * log_rate - log_factorials(k + 1)[-1]
+    return jnp.where(rate <= k, jnp.log(below), last + jnp.log(above))
 
 
 def log_sum_up_to(
