@@ -302,7 +302,8 @@ def test_a_table_is_found_where_a_function_may_have_it_from(function, name):
 
 
 def test_what_is_no_table_may_come_from_outside():
-    from_numpyro(lambda y, n: centred(y, n, len(LEVELS) + SHORT[0]), schema=SCHEMA)
+    model = from_numpyro(lambda y, n: centred(y, n, len(LEVELS) + SHORT[0]), schema=SCHEMA)
+    assert model.dimension > 0
 
 
 def switching(y, n):

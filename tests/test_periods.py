@@ -89,7 +89,8 @@ def test_a_charge_without_publication_blocks_until_it_is_called_abandoned(ledger
     release(ledger, terms("2026-01"), {"phi": 0.1})
     assert ledger.spent().epsilon == 2.0, "what was charged stays charged"
     assert latest_release(ledger.chain()) == (Period("2026-01"), {"phi": 0.1})
-    release(ledger, terms("2026-02")), "and nobody has to be told again"
+    release(ledger, terms("2026-02"), {"phi": 0.2})
+    assert latest_release(ledger.chain()) == (Period("2026-02"), {"phi": 0.2}), "told once"
 
 
 def test_what_was_abandoned_cannot_be_published_any_more(ledger):
