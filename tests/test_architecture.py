@@ -111,14 +111,16 @@ def test_compiled_kernels_hold_no_records():
 
     import understudy as us
     from understudy._jax import jax, jnp
-    from understudy.samplers.nuts import _warm_up
+    from understudy.samplers.frames import plain
+    from understudy.samplers.nuts import _Chain, _Target, _warm_up
     from understudy.score import Row
 
     column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
     model = us.beta(us.Schema.from_dict({"columns": {"x": column}}))
     data = model.prepare({"x": np.full(33, 0.123456789)})
     row = Row(jnp.ones(33), jnp.zeros(33), jnp.asarray(2.5))
-    lowered = _warm_up.lower(model, data, row, jax.random.key(0), jnp.zeros(2))
+    chain = _Chain(jnp.zeros(2), jnp.ones(()))
+    lowered = _warm_up.lower(model, _Target(data, row, plain(2)), jax.random.key(0), chain)
     text = lowered.as_text()
     assert "tensor<33xf64>" in text
     assert f"{float(data['log_u'][0]):.4f}"[:6] not in text

@@ -133,9 +133,8 @@ def test_a_record_stands_alone():
     )
 
 
-def test_the_likelihood_is_concave_as_one_peak_promises():
+def test_the_likelihood_is_concave():
     model = us.joint(MIXED)
-    assert model.one_peak
     records = every_record(pay=middles(9, 50.0), gender=range(2), age=np.array([25.0, 28.0]))
     data = model.prepare(records)
     ends = [3 * jax.random.normal(jax.random.key(k), (model.dimension,)) for k in range(2)]

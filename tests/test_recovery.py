@@ -50,7 +50,7 @@ TRUTHS = [
 
 @pytest.fixture(autouse=True)
 def short_chains(monkeypatch):
-    monkeypatch.setattr(nuts, "WARM_UP", 300)
+    monkeypatch.setattr(nuts, "ROUND", 50)
     monkeypatch.setattr(nuts, "BLOCK", 250)
 
 

@@ -3,11 +3,11 @@
 import itertools
 
 import numpy as np
+from scipy.optimize import minimize
 
 from understudy import Schema
 from understudy._jax import jax, jnp
-from understudy.samplers.frames import frame_at_peak
-from understudy.score import Row
+from understudy.score import Row, log_target
 
 GENDER = {"role": "confidential", "type": "categorical", "levels": ["F", "M"]}
 AGE = {"role": "confidential", "type": "integer", "bounds": [25, 28]}
@@ -50,8 +50,14 @@ def fitted(model, columns):
     data = model.prepare(columns)
     records = len(next(iter(columns.values())))
     row = Row(jnp.ones(records), jnp.zeros(records), jnp.asarray(np.inf))
-    peak = frame_at_peak(model, data, row, np.zeros(model.dimension)).centre
-    return model.constrain(peak)
+    return model.constrain(peak(model, data, row, np.zeros(model.dimension)))
+
+
+def peak(model, data, row, start):
+    """Return where a climb of the target from a starting point ends."""
+    height = jax.jit(jax.value_and_grad(lambda z: -log_target(model, z, data, row)))
+    climb = minimize(height, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    return jnp.asarray(climb.x)
 
 
 def middles(count, upper):

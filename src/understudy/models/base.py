@@ -103,8 +103,6 @@ class Model:
     """Rows of the table that a record may have: more than one where it is a unit (`units.py`)."""
     as_declared: bool = False
     """Whether units, survey weights and missing values are accounted for (`declared.py`)."""
-    one_peak: bool = False
-    """Whether prior and likelihood are log-concave, so that chains may start around the peak."""
 
     @property
     def dimension(self) -> int:

@@ -84,7 +84,6 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
         simulate=simulate,
         spec={"name": "joint", "order": [each.name for each in modelled]},
         handles_missing=True,
-        one_peak=True,
     )
 
 

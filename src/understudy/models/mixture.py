@@ -174,5 +174,4 @@ def mixture(schema: Schema) -> Model:
         simulate=simulate,
         spec={"name": "mixture"},
         handles_missing=True,
-        one_peak=True,
     )

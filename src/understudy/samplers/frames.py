@@ -1,26 +1,27 @@
 """Coordinates in which a target is about as wide in every direction.
 
-A chain that starts with no idea of the target's shape spends most of its time on finding it. Where
-a model says that its posterior has one peak, the peak is climbed first, and the chains move in
-units of the curvature there; elsewhere a public guess at the posterior will do. Like every
-adaptation of a chain this decides how soon it converges, not what it converges to.
+Chains move in a frame, and warm-up learns it. Of a normal distribution with covariance Σ the draws
+have the covariance Σ and the slopes of the log density have Σ⁻¹, so that
+
+    S · cov(slopes) · S = cov(draws)      has the solution S = Σ,
+
+and it has it for as few draws as there are parameters, whatever their own covariance happens to be
+(Seyboldt, Carlson and Carpenter 2026, arXiv:2603.18845). Where scores are clipped the log target
+has kinks, of which its curvature at a point knows nothing; the slopes count them.
+
+Like every adaptation of a chain this decides how soon it converges, not what it converges to.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.score import Row, log_target
 
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
-
-_FLATTEST = 0.05
-"""Curvature below which a direction counts as flat; unconstrained coordinates are of order one."""
+_RIDGE = 1e-5
+"""What is added to both covariances, so that directions without draws keep their units."""
 
 
 class Frame(NamedTuple):
@@ -34,29 +35,45 @@ class Frame(NamedTuple):
         """Return the unconstrained coordinates of points given in this frame."""
         return self.centre + w @ self.root.T
 
-
-def frame_at_peak(model: Model, data: Data, row: Row, start: np.ndarray) -> Frame:
-    """Climb the target from a starting point and measure its curvature where that ends."""
-    from scipy.optimize import minimize
-
-    def downhill(z: np.ndarray) -> tuple[float, np.ndarray]:
-        height, slope = _height(model, jnp.asarray(z), data, row)
-        return -float(height), -np.asarray(slope)
-
-    peak = minimize(downhill, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000}).x
-    curvature = -np.asarray(_curvature(model, jnp.asarray(peak), data, row))
-    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2)
-    root = vectors / np.sqrt(np.maximum(values, _FLATTEST))
-    return Frame(jnp.asarray(peak), jnp.asarray(root))
+    def within(self, z: jax.Array) -> jax.Array:
+        """Return the coordinates in this frame of points given in unconstrained ones."""
+        return jnp.linalg.solve(self.root, (z - self.centre).T).T
 
 
-@partial(jax.jit, static_argnames="model")
-def _height(model: Model, z: jax.Array, data: Data, row: Row) -> tuple[jax.Array, jax.Array]:
-    return jax.value_and_grad(lambda z: log_target(model, z, data, row))(z)
+def plain(dimension: int) -> Frame:
+    """Return the frame of the unconstrained coordinates themselves."""
+    return Frame(jnp.zeros(dimension), jnp.eye(dimension))
 
 
-@partial(jax.jit, static_argnames="model")
-def _curvature(model: Model, z: jax.Array, data: Data, row: Row) -> jax.Array:
-    slope = jax.grad(lambda z: log_target(model, z, data, row))
-    # One direction at a time, so that memory does not grow with their number.
-    return jax.lax.map(lambda way: jax.jvp(slope, (z,), (way,))[1], jnp.eye(len(z)))
+def learned(frame: Frame, w: np.ndarray, slopes: np.ndarray) -> Frame:
+    """Return the frame in which draws and slopes, given in another frame, look alike.
+
+    Both have the shape (draws, dimension).
+    """
+    finite = np.isfinite(slopes).all(axis=1)
+    w, slopes = w[finite], slopes[finite]
+    if len(w) < 2:
+        return frame
+    spread, steepness = w.std(axis=0), slopes.std(axis=0)
+    moves = (spread > 0) & (steepness > 0)
+    unit = np.sqrt(np.divide(spread, steepness, out=np.ones_like(spread), where=moves))
+    ridge = _RIDGE * np.eye(len(unit))
+    scale = _between(
+        np.atleast_2d(np.cov(w / unit, rowvar=False)) + ridge,
+        np.atleast_2d(np.cov(slopes * unit, rowvar=False)) + ridge,
+    )
+    root = unit[:, None] * np.linalg.cholesky(scale)
+    return Frame(frame.place(jnp.asarray(w.mean(axis=0))), frame.root @ root)
+
+
+def _between(draws: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """Return the positive definite S with S · slopes · S = draws."""
+    half, inverse = _roots(slopes)
+    return inverse @ _roots(half @ draws @ half)[0] @ inverse
+
+
+def _roots(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the square root of a positive definite matrix, and its inverse."""
+    values, vectors = np.linalg.eigh(matrix)
+    root = np.sqrt(np.maximum(values, np.finfo(float).eps * values[-1]))
+    return (vectors * root) @ vectors.T, (vectors / root) @ vectors.T

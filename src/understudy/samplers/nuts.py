@@ -1,8 +1,11 @@
-"""The No-U-Turn sampler of BlackJAX: four chains, each with a metric of its own.
+"""The No-U-Turn sampler of BlackJAX: four chains, which learn one frame together.
 
 One kernel is compiled for a model and a number of records; weights, offsets and the bound are
 arguments, so the Unweighted fit and the refits that follow share it. Chains run in threads: a chain
 that takes long trajectories does not hold up the others, as it would in lock step.
+
+Warm-up goes in rounds. After each, the draws and slopes of all chains say in which coordinates to
+move next (`frames.py`); each chain finds a step size of its own.
 
 Draws come in blocks. When the gate of `diagnostics.py` is not passed, the chains go on from where
 they are, the older half of the blocks is dropped as further warm-up, and the gate looks again, up
@@ -20,10 +23,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import blackjax
 import numpy as np
+from blackjax.adaptation.step_size import dual_averaging_adaptation
 
 from understudy._jax import jax, jnp
 from understudy.samplers.diagnostics import SMALLEST_ESS, Convergence, judge
-from understudy.samplers.frames import Frame, frame_at_peak
+from understudy.samplers.frames import Frame, learned, plain
 from understudy.score import Row, log_target
 
 if TYPE_CHECKING:
@@ -32,11 +36,13 @@ if TYPE_CHECKING:
     from understudy.samplers.proposals import Proposal
 
 CHAINS = 4
-WARM_UP = 1000
+ROUNDS = 6
+ROUND = 100
 BLOCK = 1000
 LARGEST_BLOCKS = 8
-LARGEST_DENSE = 20
-"""Parameters up to which a dense metric is learned."""
+_ACCEPTANCE = 0.8
+_SHORT = 6
+"""Doublings of a trajectory in warm-up: in a frame that does not fit, long ones lead nowhere."""
 
 Progress = Callable[[float], None]
 
@@ -57,9 +63,28 @@ class Fit:
         return jnp.asarray(pooled[np.linspace(0, len(pooled) - 1, count).astype(int)])
 
 
+class _Target(NamedTuple):
+    """What the chains of a model sample, and the coordinates in which they move."""
+
+    data: Data
+    row: Row
+    frame: Frame
+
+    def log_density(self, model: Model, w: jax.Array) -> jax.Array:
+        return log_target(model, self.frame.place(w), self.data, self.row)
+
+
 class _Chain(NamedTuple):
-    state: Any
-    parameters: Any
+    z: jax.Array
+    step_size: jax.Array
+
+
+class _Walk(NamedTuple):
+    """A round of warm-up: the chain at its end, and draws and slopes in the round's frame."""
+
+    chain: _Chain
+    w: jax.Array
+    slopes: jax.Array
 
 
 class _Block(NamedTuple):
@@ -84,30 +109,26 @@ def nuts(
     `guess` is a public guess at the target, around which the chains may start. The caller decides
     what to do with a fit that has not converged: see `Fit.convergence`.
     """
-    frame = None
-    if model.one_peak:
-        start = np.zeros(model.dimension) if guess is None else guess.centre
-        frame = frame_at_peak(model, data, row, start)
-    elif guess is not None:
+    frame = plain(model.dimension)
+    if guess is not None:
         frame = Frame(jnp.asarray(guess.centre), jnp.asarray(guess.root))
-    starts = _starts(model, data, row, source, frame)
-    keys = [source.key() for _ in range(CHAINS)]
-    chains = _in_threads(
-        [
-            partial(_warm_up, model, data, row, k, start, frame=frame)
-            for k, start in zip(keys, starts, strict=True)
-        ],
-        lambda done: progress(0.4 * done),
-    )
+    target = _Target(data, row, frame)
+    chains = [_Chain(z, jnp.ones(())) for z in _starts(model, target, source)]
+    for number in range(ROUNDS):
+        walks = _in_threads(
+            [partial(_warm_up, model, target, source.key(), chain) for chain in chains],
+            lambda done, number=number: progress(0.4 * (number + done) / ROUNDS),  # type: ignore[misc]
+        )
+        chains = [walk.chain for walk in walks]
+        if number < ROUNDS - 1:
+            w = np.concatenate([walk.w for walk in walks])
+            slopes = np.concatenate([walk.slopes for walk in walks])
+            target = target._replace(frame=learned(target.frame, w, slopes))
     blocks: list[list[_Block]] = []
     while True:
         begun = len(blocks)
-        keys = [source.key() for _ in range(CHAINS)]
         results = _in_threads(
-            [
-                partial(_sample, model, data, row, k, chain, frame=frame)
-                for k, chain in zip(keys, chains, strict=True)
-            ],
+            [partial(_sample, model, target, source.key(), chain) for chain in chains],
             lambda done, begun=begun: progress(  # type: ignore[misc]
                 0.4 + 0.6 * done if begun == 0 else (begun + done) / largest_blocks
             ),
@@ -119,69 +140,57 @@ def nuts(
             return fit
 
 
-def _starts(model: Model, data: Data, row: Row, source: Source, frame: Frame | None) -> jax.Array:
+def _starts(model: Model, target: _Target, source: Source) -> jax.Array:
     """Return a starting point for each chain, the likeliest of a few where the target is finite."""
     points = model.starting_points(source.key(), 8 * CHAINS)
-    heights = _heights(model, points if frame is None else frame.place(points), data, row)
+    heights = _heights(model, target, points)
     finite = jnp.where(jnp.isfinite(heights), heights, -jnp.inf)
     groups = jnp.reshape(finite, (CHAINS, 8))
     best = jnp.argmax(groups, axis=1) + 8 * jnp.arange(CHAINS)
-    return points[best]
+    return target.frame.place(points[best])
 
 
 @partial(jax.jit, static_argnames="model")
-def _heights(model: Model, points: jax.Array, data: Data, row: Row) -> jax.Array:
-    return jax.lax.map(lambda z: log_target(model, z, data, row), points)
+def _heights(model: Model, target: _Target, points: jax.Array) -> jax.Array:
+    return jax.lax.map(partial(target.log_density, model), points)
 
 
 @partial(jax.jit, static_argnames="model")
-def _warm_up(
-    model: Model,
-    data: Data,
-    row: Row,
-    key: jax.Array,
-    start: jax.Array,
-    *,
-    frame: Frame | None = None,
-) -> _Chain:
-    adaptation = blackjax.window_adaptation(
-        blackjax.nuts,
-        _density(model, data, row, frame),
-        # A frame has dealt with correlations, and a diagonal is learned in far fewer steps. So it
-        # is for many parameters, of which a short warm-up could not learn a dense metric.
-        is_mass_matrix_diagonal=frame is not None or model.dimension > LARGEST_DENSE,
-        adaptation_info_fn=lambda state, info, adaptation_state: None,
+def _warm_up(model: Model, target: _Target, key: jax.Array, chain: _Chain) -> _Walk:
+    log_density, metric = partial(target.log_density, model), jnp.ones(model.dimension)
+    begin, adapt, end = dual_averaging_adaptation(_ACCEPTANCE)
+
+    def step(carry: Any, step_key: jax.Array) -> tuple[Any, tuple[jax.Array, jax.Array]]:
+        state, adapting = carry
+        size = jnp.exp(adapting.log_step_size)
+        kernel = blackjax.nuts(log_density, size, metric, max_num_doublings=_SHORT)
+        state, info = kernel.step(step_key, state)
+        adapting = adapt(adapting, info.acceptance_rate)
+        return (state, adapting), (state.position, state.logdensity_grad)
+
+    start = blackjax.nuts.init(target.frame.within(chain.z), log_density)
+    (state, adapting), (w, slopes) = jax.lax.scan(
+        step, (start, begin(chain.step_size)), jax.random.split(key, ROUND)
     )
-    (state, parameters), _ = adaptation.run(key, start, WARM_UP)
-    return _Chain(state, parameters)
+    # The earlier half may still have been on its way to where the target is.
+    later = slice(ROUND // 2, None)
+    moved = _Chain(target.frame.place(state.position), end(adapting))
+    return _Walk(moved, w[later], slopes[later])
 
 
 @partial(jax.jit, static_argnames="model")
-def _sample(
-    model: Model,
-    data: Data,
-    row: Row,
-    key: jax.Array,
-    chain: _Chain,
-    *,
-    frame: Frame | None = None,
-) -> tuple[_Chain, _Block]:
-    kernel = blackjax.nuts(_density(model, data, row, frame), **chain.parameters)
+def _sample(model: Model, target: _Target, key: jax.Array, chain: _Chain) -> tuple[_Chain, _Block]:
+    log_density, metric = partial(target.log_density, model), jnp.ones(model.dimension)
+    kernel = blackjax.nuts(log_density, chain.step_size, metric)
 
     def step(state: Any, step_key: jax.Array) -> tuple[Any, _Block]:
         state, info = kernel.step(step_key, state)
-        z = state.position if frame is None else frame.place(state.position)
+        z = target.frame.place(state.position)
         return state, _Block(z, state.logdensity, info.is_divergent)
 
-    state, block = jax.lax.scan(step, chain.state, jax.random.split(key, BLOCK))
-    return _Chain(state, chain.parameters), block
-
-
-def _density(
-    model: Model, data: Data, row: Row, frame: Frame | None
-) -> Callable[[jax.Array], jax.Array]:
-    """Return the log target as a function of coordinates in the frame, if there is one."""
-    return lambda w: log_target(model, w if frame is None else frame.place(w), data, row)
+    start = blackjax.nuts.init(target.frame.within(chain.z), log_density)
+    state, block = jax.lax.scan(step, start, jax.random.split(key, BLOCK))
+    return chain._replace(z=target.frame.place(state.position)), block
 
 
 def _in_threads(tasks: list[Callable[[], Any]], done: Progress) -> list[Any]:
