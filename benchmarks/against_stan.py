@@ -88,7 +88,10 @@ def headline(paper: Path) -> Iterator[str]:
     libraries = ("pystan", "httpstan", "jax", "blackjax", "numpy")
     used = ", ".join(f"{name} {version(name)}" for name in libraries)
     yield f"`{command}`, {datetime.date.today()}, {os.cpu_count()} cores, {used}."
-    yield f"NUTS: {CHAINS} chains × ({WARM_UP} + {DRAWS}). Quadrature: {DRAWS} independent draws."
+    yield (
+        f"Stan: {CHAINS} chains × ({WARM_UP} + {DRAWS}). Our NUTS: as many draws, after a warm-up "
+        f"of its own. Quadrature: {DRAWS} independent draws."
+    )
     if paper.is_file():
         yield f"The paper's script was read from {paper.name}."
     else:
