@@ -11,9 +11,10 @@ the truncation of a Dirichlet-process mixture whose limit for large K is the pro
 κ is common to all components: it is the column's own shape, standard normal times fixed widths. v
 is the component's place: it tilts the shape up or down. The places are **public**, spread evenly
 over a normal distribution in an order of their own for each feature, and so is the base measure of
-the process: a discrete one with K atoms. Only their shares π are learned. That is what makes chains
-converge. Components whose places were learned as well could trade them without a change of the
-likelihood, and merge and split: a posterior with many peaks, of which a chain finds one.
+the process: a discrete one with K atoms. Only their shares π are learned. Components whose places
+were learned as well could trade them without a change of the likelihood, and merge and split: a
+posterior with many peaks, of which a chain finds one. Shares and shapes together can still have a
+few, which the gate then sees.
 
 Given public columns, the shares depend on them, as those of a mixture of experts do:
 
