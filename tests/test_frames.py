@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from understudy._jax import jnp
+from understudy.samplers import frames
 from understudy.samplers.frames import Frame, learned, plain
 
 DIMENSION = 12
@@ -80,5 +81,12 @@ def test_slopes_that_are_not_finite_are_left_out(generator):
     slopes = -points
     slopes[::5] = np.nan
     assert np.isfinite(np.asarray(learned(plain(2), points, slopes).root)).all()
-    nothing = learned(plain(2), points, np.full_like(points, np.inf))
-    np.testing.assert_array_equal(nothing.root, np.eye(2))
+    for steep in (np.inf, 1e200):
+        nothing = learned(plain(2), points, np.full_like(points, steep))
+        np.testing.assert_array_equal(nothing.root, np.eye(2))
+
+
+def test_a_shape_that_cannot_be_computed_leaves_the_frame_as_it_is(generator, monkeypatch):
+    points = generator.normal(size=(50, 2))
+    monkeypatch.setattr(frames, "_between", lambda draws, slopes: -np.eye(2))
+    np.testing.assert_array_equal(learned(plain(2), points, -points).root, np.eye(2))

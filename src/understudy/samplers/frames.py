@@ -22,6 +22,8 @@ from understudy._jax import jax, jnp
 
 _RIDGE = 1e-5
 """What is added to both covariances, so that directions without draws keep their units."""
+_STEEPEST = 1e100
+"""Slopes beyond it, as beside a pole of a density, would drown all others."""
 
 
 class Frame(NamedTuple):
@@ -48,21 +50,24 @@ def plain(dimension: int) -> Frame:
 def learned(frame: Frame, w: np.ndarray, slopes: np.ndarray) -> Frame:
     """Return the frame in which draws and slopes, given in another frame, look alike.
 
-    Both have the shape (draws, dimension).
+    Both have the shape (draws, dimension). Where they tell of no frame, the other one is kept.
     """
-    finite = np.isfinite(slopes).all(axis=1)
-    w, slopes = w[finite], slopes[finite]
+    sound = (np.abs(slopes) < _STEEPEST).all(axis=1)
+    w, slopes = w[sound], slopes[sound]
     if len(w) < 2:
         return frame
     spread, steepness = w.std(axis=0), slopes.std(axis=0)
     moves = (spread > 0) & (steepness > 0)
     unit = np.sqrt(np.divide(spread, steepness, out=np.ones_like(spread), where=moves))
     ridge = _RIDGE * np.eye(len(unit))
-    scale = _between(
-        np.atleast_2d(np.cov(w / unit, rowvar=False)) + ridge,
-        np.atleast_2d(np.cov(slopes * unit, rowvar=False)) + ridge,
-    )
-    root = unit[:, None] * np.linalg.cholesky(scale)
+    try:
+        scale = _between(
+            np.atleast_2d(np.cov(w / unit, rowvar=False)) + ridge,
+            np.atleast_2d(np.cov(slopes * unit, rowvar=False)) + ridge,
+        )
+        root = unit[:, None] * np.linalg.cholesky(scale)
+    except np.linalg.LinAlgError:
+        return frame
     return Frame(frame.place(jnp.asarray(w.mean(axis=0))), frame.root @ root)
 
 
