@@ -49,7 +49,7 @@ def main() -> None:
     release = us.synthesize(
         model, table(np.random.default_rng(0)), us.Anchored(epsilon=asked.epsilon)
     )
-    seen = release.diagnostics
+    seen = release.internal.diagnostics
     rhat = max(np.max(each["rhat"]) for each in seen["parameters"].values())
     print(
         f"{asked.family}, {model.dimension} parameters, ε = {asked.epsilon:g}: "

@@ -73,7 +73,7 @@ def main() -> None:
             made = release.synthetic
             distances.append(max_ecdf(table["earnings"].to_numpy(), made["earnings"].to_numpy()))
             errors.append(coefficients(made) / truth - 1)
-            seen = release.diagnostics
+            seen = release.internal.diagnostics
             judged = [*seen["parameters"].values(), *seen["gate"].values()]
             rhats.append(max(each["rhat"] for each in judged))
         cells = [

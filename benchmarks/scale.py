@@ -24,9 +24,10 @@ def timed(model: us.Model, table: pd.DataFrame, mechanism: us.Mechanism, column:
     started = time.monotonic()
     release = us.synthesize(model, table, mechanism)
     seconds = time.monotonic() - started
-    distance = float(release.diagnostics["utility"][column]["max_ecdf"])
+    distance = float(release.internal.diagnostics["utility"][column]["max_ecdf"])
     stages = [
-        round(stage["effective_candidates"]) for stage in release.diagnostics.get("stages", [])
+        round(stage["effective_candidates"])
+        for stage in release.internal.diagnostics.get("stages", [])
     ]
     print(f"{mechanism.name:>12}  max-ECDF {distance:.4f}  {seconds:5.1f} s  candidates {stages}")
     return distance

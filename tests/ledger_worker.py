@@ -23,7 +23,7 @@ from understudy.accounting import Cost
 from understudy.errors import Refused
 from understudy.guarantee import Adjacency, Guarantee, Kind, Weights
 from understudy.ledger import Ledger
-from understudy.release import Release
+from understudy.release import Internal, Release
 
 GUARANTEE = Guarantee(
     mechanism="censor-uw",
@@ -32,21 +32,30 @@ GUARANTEE = Guarantee(
     epsilon={Adjacency.ADD_REMOVE: 1.0, Adjacency.REPLACE_ONE: 2.0},
     draws=1,
     weights=Weights.NONE,
-    sampler="nuts",
+    sampler="exact",
     assumptions=(),
     seeded=False,
     rows=2,
 )
 COLUMN = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
 THETA = {"parameters": {"phi": 1.0}, "schema": {"columns": {"x": COLUMN}}}
-RELEASE = Release(GUARANTEE, (pd.DataFrame({"x": [0.25, 0.5]}),), (THETA,), {"n": 2}, str)
+RELEASE = Release.of(
+    GUARANTEE, (pd.DataFrame({"x": [0.25, 0.5]}),), (THETA,), internal=Internal({"n": 2}, str)
+)
 RELEASE.card()  # What a first card imports should not be imported anew by every child.
 
 
 def charge_and_publish(location: str, out: Path) -> None:
     """Do what is to be interrupted: from opening the ledger until the release is recorded."""
     ledger = Ledger.open(location)
-    entry = ledger.charge(Cost.of_draw(1.0), label=out.name, details={"out": out.name})
+    entry = ledger.charge(
+        Cost.of_draw(1.0),
+        label=out.name,
+        details={"out": out.name},
+        kind=Kind.STRICT,
+        unit="row",
+        membership=True,
+    )
     RELEASE.write(out)
     ledger.publish(entry)
 

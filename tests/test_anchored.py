@@ -221,11 +221,11 @@ def test_an_exact_release_assumes_no_convergence_and_reports_its_stages():
     assert (guarantee["sampler"], guarantee["stages"], guarantee["kind"]) == ("exact", 4, "strict")
     assert guarantee["epsilon"] == {"add-remove": 1.0, "replace-one": 2.0}
     assert not any("converged" in sentence for sentence in guarantee["assumptions"])
-    stages = release.diagnostics["stages"]
+    stages = release.internal.diagnostics["stages"]
     assert len(stages) == 4
     assert all(stage["effective_candidates"] > 1 for stage in stages)
-    assert release.diagnostics["lipschitz_bound"] <= stages[-1]["bound"]
-    assert "Stages" in release.report()
+    assert release.internal.diagnostics["lipschitz_bound"] <= stages[-1]["bound"]
+    assert "Stages" in release.internal.report()
 
 
 def test_chains_climb_too_and_say_so():
@@ -240,7 +240,7 @@ def test_censor_uw_can_be_drawn_exactly():
     assert release.guarantee.sampler == "exact"
     target = quadrature(MODEL, DATA, Row(jnp.ones(N), jnp.zeros(N), jnp.asarray(2.5)))
     theta = jax.vmap(MODEL.constrain)(jnp.asarray(target.nodes))
-    summary = release.diagnostics["parameters"]["phi"]
+    summary = release.internal.diagnostics["parameters"]["phi"]
     values = np.asarray(theta["phi"])
     assert abs(summary["mean"] - target.mean(values)) < target.sd(values)
 

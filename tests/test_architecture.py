@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "understudy"
 
 LAYERS = [
-    ["errors", "files", "progress", "_jax", "data", "aftermath"],
+    ["errors", "files", "progress", "_jax", "data", "aftermath", "rounding", "confidential"],
     ["guarantee", "column", "randomness", "formulas"],
     ["expressions"],
     ["rules"],

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from understudy.composition import compose
-from understudy.errors import Refused
+from understudy.errors import BadInput, Refused
 from understudy.guarantee import Adjacency, Guarantee, Kind, Weights
 
 
@@ -40,8 +40,38 @@ def test_many_releases_cost_less_at_a_delta_and_few_do_not():
     assert "δ" not in str(few)
 
 
-@pytest.mark.parametrize("changes", [{"waived": True}, {"kind": Kind.NONE, "epsilon": None}])
-def test_what_promises_nothing_strict_cannot_be_composed(changes):
-    other = guarantee(0.5, **changes)
-    with pytest.raises(Refused, match="promises nothing strict"):
-        compose([guarantee(), other], adjacency="add-remove")
+CHAINS = {"kind": Kind.CONDITIONAL, "sampler": "nuts"}
+
+
+def test_one_conditional_guarantee_makes_the_whole_conditional():
+    whole = compose([guarantee(), guarantee(**CHAINS)], adjacency="add-remove")
+    assert whole.kind is Kind.CONDITIONAL
+    assert str(whole) == ("ε = 1 under add-remove, provided that the Markov chains have converged")
+    strict = compose([guarantee()] * 2, adjacency="add-remove")
+    assert strict.kind is Kind.STRICT
+    assert str(strict) == "ε = 1 under add-remove"
+
+
+@pytest.mark.parametrize(
+    ("changes", "match"),
+    [
+        (CHAINS | {"waived": True}, "promises no number"),
+        ({"kind": Kind.NONE, "epsilon": None}, "promises no number"),
+        ({"seeded": True}, "fixed seed"),
+        ({"unit": "pid"}, "different units .one 'pid', one row."),
+        ({"membership": False}, "whether somebody takes part"),
+    ],
+)
+def test_what_cannot_be_added_is_refused(changes, match):
+    with pytest.raises(Refused, match=match):
+        compose([guarantee(), guarantee(0.5, **changes)], adjacency="add-remove")
+
+
+def test_nothing_added_up_is_not_a_promise_of_nothing():
+    with pytest.raises(BadInput, match="no guarantee to add up"):
+        compose([], adjacency="add-remove")
+
+
+def test_the_same_units_and_the_same_membership_add_up():
+    persons = [guarantee(unit="pid", membership=False)] * 2
+    assert compose(persons, adjacency="add-remove").epsilon == 1.0

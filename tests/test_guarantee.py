@@ -21,7 +21,7 @@ def guarantee(**changes):
         "epsilon": {Adjacency.ADD_REMOVE: 1.0, Adjacency.REPLACE_ONE: 2.0},
         "draws": 1,
         "weights": Weights.NONE,
-        "sampler": "nuts",
+        "sampler": "exact",
         "assumptions": ("The sun rises.",),
         "seeded": False,
         "rows": 10,
@@ -55,7 +55,7 @@ def test_the_file_has_every_key_of_the_contract():
 
 
 @pytest.mark.parametrize("kind", [Kind.ASYMPTOTIC, Kind.NONE])
-def test_only_a_strict_guarantee_states_numbers(kind):
+def test_only_a_strict_or_conditional_guarantee_states_numbers(kind):
     contents = guarantee(kind=kind, epsilon=None).to_dict()
     assert contents["epsilon"] == {"add-remove": None, "replace-one": None}
     assert contents["delta"] is None
@@ -89,16 +89,57 @@ def test_with_a_unit_the_words_speak_of_all_its_rows():
     assert guarantee().to_dict()["unit"] is None
 
 
-def test_a_waived_check_of_convergence_stands_in_front_and_takes_delta_away():
-    waived = guarantee(waived=True)
-    assert waived.headline.startswith("ONLY IF THE CHAINS CONVERGED")
+def test_a_draw_by_chains_promises_on_condition():
+    stated = guarantee(kind=Kind.CONDITIONAL, sampler="nuts")
+    assert stated.headline.startswith(
+        "ε = 1, provided that the Markov chains have converged. If they have, ε = 1 when one record"
+    )
+    contents = stated.to_dict()
+    assert contents["kind"] == "conditional"
+    assert contents["epsilon"] == {"add-remove": 1.0, "replace-one": 2.0}
+    assert contents["delta"] is None
+    assert "Strict" not in str(stated)
+    assert guarantee().delta == 0.0
+
+
+def test_the_headline_of_a_conditional_guarantee_begins_with_the_epsilon_asked_for():
+    stated = {Adjacency.ADD_REMOVE: 0.5, Adjacency.REPLACE_ONE: 1.0}
+    asked = guarantee(
+        kind=Kind.CONDITIONAL, sampler="nuts", asked=Adjacency.REPLACE_ONE, epsilon=stated
+    )
+    assert asked.headline.startswith("ε = 1, provided that the Markov chains have converged")
+
+
+@pytest.mark.parametrize("changes", [{"sampler": "nuts"}, {"waived": True}])
+def test_no_draw_by_chains_can_be_called_strict(changes):
+    with pytest.raises(ValueError, match="never strict"):
+        guarantee(**changes)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_every_kind_says_what_it_means(kind):
+    stated = None if not kind.states_epsilon else guarantee().epsilon
+    assert f"Kind: {kind} ({kind.meaning})" in str(guarantee(kind=kind, epsilon=stated))
+
+
+def test_a_waived_check_of_convergence_stands_in_front():
+    waived = guarantee(kind=Kind.CONDITIONAL, sampler="nuts", waived=True)
+    assert "have converged, WHICH WAS NOT REQUIRED OF THEM. If they have" in waived.headline
     assert waived.to_dict()["convergence_waived"]
     assert waived.delta is None
 
 
+def test_printed_bounds_are_never_smaller_than_what_they_bound():
+    """e^0.2 is 1.2214 and e^14 is 1.2 million; they were printed as 1.22 and 10^6."""
+    stated = {Adjacency.ADD_REMOVE: 0.2, Adjacency.REPLACE_ONE: 14.0}
+    assert "at most 1.23 by taking part, or 1,210,000 by" in guarantee(epsilon=stated).headline
+    stated = {Adjacency.ADD_REMOVE: 1.234564, Adjacency.REPLACE_ONE: 2.469128}
+    assert "ε = 1.23457 when" in guarantee(epsilon=stated).headline
+
+
 def test_plain_words_survive_an_absurd_epsilon():
     stated = {Adjacency.ADD_REMOVE: 5000.0, Adjacency.REPLACE_ONE: 10000.0}
-    assert "at most 10^2171 by taking part" in str(guarantee(epsilon=stated))
+    assert "at most 10^2172 by taking part" in str(guarantee(epsilon=stated))
 
 
 def test_a_seeded_guarantee_says_that_it_is_not_for_release():

@@ -96,4 +96,4 @@ def test_synthesis_asks_and_the_answer_is_written_down():
     said = us.synthesize(us.beta(schema_of("person", unit="row")), table, quick, seed=1)
     assert any("a row is the unit" in s for s in said.guarantee.assumptions)
     assert said.guarantee.to_dict()["unit"] is None
-    assert said.diagnostics["n"] == ROWS
+    assert said.internal.diagnostics["n"] == ROWS

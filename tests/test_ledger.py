@@ -17,13 +17,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import postgresql_server
+from ledgers import ROWS
 from understudy import ledger_store
 from understudy.accounting import Cost, epsilon_at, exact
 from understudy.errors import BadInput, Refused
-from understudy.guarantee import Adjacency
+from understudy.guarantee import Adjacency, Kind
 from understudy.ledger import Ledger
 from understudy.ledger_chain import Contents, EntryKind, _digest, canonical_details, verified
 from understudy.ledger_tables import FROZEN
+from understudy.rounding import at_least, at_most
 
 WORKER = Path(__file__).with_name("ledger_worker.py")
 REFUSALS = (BadInput, Refused)
@@ -79,7 +81,7 @@ def create(place, budget=5.0, adjacency="add-remove", **options):
 
 
 def charge(ledger, epsilon=1.0, label="a release", **details):
-    return ledger.charge(Cost.of_draw(epsilon), label=label, details=details)
+    return ledger.charge(Cost.of_draw(epsilon), label=label, details=details, **ROWS)
 
 
 def filled(place):
@@ -123,7 +125,8 @@ def test_charges_and_publications_are_rows_that_stay(place):
         (4, "published", 3),
         (5, "charge", None),
     ]
-    assert entries[0].details == {"period": "2025-01", "theta": {"phi": 0.25}}
+    stated = {"kind": "strict", "unit": "row", "membership_protected": True}
+    assert entries[0].details == {"period": "2025-01", "theta": {"phi": 0.25}} | stated
     assert entries[0].cost == Cost.of_draw(0.5)
     assert entries[4].label == "2025-03 — März"
     assert all(entry.time.endswith("+00:00") for entry in entries)
@@ -158,13 +161,15 @@ def test_a_charge_can_be_published_once_and_only_in_its_own_ledger(place, tmp_pa
 def test_the_table_shows_every_charge_its_state_and_what_is_left(tmp_path):
     text = filled(tmp_path / "ledger.db").show()
     lines = text.splitlines()
-    assert lines[0].split() == ["number", "time", "period", "ε", "spent", "left", "state"]
-    assert lines[1].split()[::2] == ["1", "2025-01", "0.5", "published"]
-    assert lines[1].split()[3:] == ["0.5", "0.5", "4.5", "published"]
-    assert lines[2].split()[3:] == ["0.25", "0.75", "4.25", "published"]
+    heading = ["number", "time", "period", "kind", "ε", "spent", "left", "state"]
+    assert lines[0].split() == heading
+    assert lines[1].split()[2:] == ["2025-01", "strict", "0.5", "0.5", "4.5", "published"]
+    assert lines[2].split()[3:] == ["strict", "0.25", "0.75", "4.25", "published"]
     assert lines[3].endswith("0.125  0.875  4.125  under way, or never finished")
     assert "population: earners" in text
     assert "adjacency:  add-remove" in text
+    assert "protects:   each row, membership protected" in text
+    assert "provided" not in text
     assert "budget:     ε = 5 at δ = 1e-06" in text
     assert "spent:      ε = 0.875\n" in text
     assert "left:       ε = 4.125\n" in text
@@ -179,10 +184,10 @@ def test_the_table_of_a_new_ledger_has_only_its_heading(tmp_path):
 
 def test_the_table_shows_the_converted_spending_where_it_is_smaller(tmp_path):
     ledger = create(tmp_path / "ledger.db", delta=1e-6)
-    ledger.charge(Cost(4.0, 1e-3), label="many small draws", details={})
+    ledger.charge(Cost(4.0, 1e-3), label="many small draws", details={}, **ROWS)
     converted = epsilon_at(Cost(4.0, 1e-3), delta=1e-6)
-    assert f"spent:      ε = 4, or {converted:.6g} at δ = 1e-06" in ledger.show()
-    assert f"left:       ε = {5 - converted:.6g}" in ledger.show()
+    assert f"spent:      ε = 4, or {at_most(converted)} at δ = 1e-06" in ledger.show()
+    assert f"left:       ε = {at_least(5 - converted)}" in ledger.show()
 
 
 # The budget --------------------------------------------------------------------------------------
@@ -242,7 +247,7 @@ def exhausted(ledger, cost):
     """Charge until it is refused; return how often that went well, and the refusal."""
     for times in itertools.count():
         try:
-            ledger.charge(cost, label="monthly", details={})
+            ledger.charge(cost, label="monthly", details={}, **ROWS)
         except Refused as error:
             return times, str(error)
 
@@ -357,6 +362,58 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_created(
     assert list(tmp_path.iterdir()) == []
 
 
+PERSONS = ROWS | {"unit": "pid"}
+VALUES = ROWS | {"membership": False}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), list(itertools.permutations([ROWS, PERSONS, VALUES], 2))
+)
+def test_a_ledger_is_about_what_its_first_charge_is_about(tmp_path, first, second):
+    """Charges for rows and for persons were once added up, and so were two kinds of membership."""
+    ledger = create(tmp_path / "ledger.db")
+    ledger.charge(Cost.of_draw(1.0), label="first", **first)
+    with pytest.raises(Refused, match=r"the ledger counts ε for .* but this release protects"):
+        ledger.charge(Cost.of_draw(1.0), label="second", **second)
+    assert ledger.spent().epsilon == 1.0
+    ledger.charge(Cost.of_draw(1.0), label="third", **first)
+    assert ledger.spent().epsilon == 2.0
+
+
+def test_a_ledger_that_was_told_what_it_is_about_refuses_anything_else_from_the_start(tmp_path):
+    ledger = create(tmp_path / "ledger.db", unit="pid", membership=True)
+    assert "protects:   each 'pid' with all its rows, membership protected" in ledger.show()
+    for other in (ROWS, VALUES, PERSONS | {"membership": False}, PERSONS | {"unit": "household"}):
+        with pytest.raises(Refused, match="cannot be added"):
+            ledger.charge(Cost.of_draw(1.0), label="other", **other)
+    ledger.charge(Cost.of_draw(1.0), label="this", **PERSONS)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"unit": "row"}, "belong together"),
+        ({"membership": True}, "belong together"),
+        ({"unit": "", "membership": True}, "must be 'row' or the name of a column"),
+        ({"unit": "row", "membership": "yes"}, "true or false"),
+        ({"unit": "a\nb", "membership": True}, "one line of text"),
+    ],
+)
+def test_what_a_ledger_is_about_is_said_in_full(tmp_path, options, match):
+    with pytest.raises(BadInput, match=match):
+        create(tmp_path / "ledger.db", **options)
+
+
+def test_the_ledger_says_of_which_kind_an_entry_is(tmp_path):
+    ledger = create(tmp_path / "ledger.db")
+    charge(ledger)
+    ledger.charge(Cost.of_draw(1.0), label="chains", **(ROWS | {"kind": Kind.CONDITIONAL}))
+    assert [entry.guarantee for entry in ledger.entries()] == [Kind.STRICT, Kind.CONDITIONAL]
+    assert "provided:   the Markov chains of entry 2 have converged" in ledger.show()
+    with pytest.raises(BadInput, match="asymptotic has no ε to charge"):
+        ledger.charge(Cost.of_draw(1.0), label="none", **(ROWS | {"kind": Kind.ASYMPTOTIC}))
+
+
 @pytest.mark.parametrize(
     ("label", "details", "match"),
     [
@@ -375,7 +432,7 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_created(
 def test_an_entry_that_cannot_be_read_back_is_refused(tmp_path, label, details, match):
     ledger = create(tmp_path / "ledger.db")
     with pytest.raises(BadInput, match=match):
-        ledger.charge(Cost.of_draw(1.0), label=label, details=details)
+        ledger.charge(Cost.of_draw(1.0), label=label, details=details, **ROWS)
     assert ledger.entries() == ()
 
 
@@ -388,7 +445,7 @@ def test_details_without_end_are_refused():
 
 def test_a_charge_of_nothing_is_refused(tmp_path):
     with pytest.raises(BadInput, match="costs nothing"):
-        create(tmp_path / "ledger.db").charge(Cost(0, 0), label="free", details={})
+        create(tmp_path / "ledger.db").charge(Cost(0, 0), label="free", details={}, **ROWS)
 
 
 JSON = st.recursive(
@@ -497,8 +554,8 @@ def test_a_ledger_without_permission_is_refused(tmp_path):
 def test_a_format_of_another_version_is_refused(place):
     filled(place)
     disarm(place)
-    execute(place, "UPDATE understudy_settings SET schema_version = 2")
-    with pytest.raises(BadInput, match="has format 2, and this understudy knows only format 1"):
+    execute(place, "UPDATE understudy_settings SET schema_version = 3")
+    with pytest.raises(BadInput, match="has format 3, and this understudy knows only format 2"):
         Ledger.open(place)
 
 
@@ -683,7 +740,7 @@ def test_every_cell_of_every_row_is_covered_by_the_chain(tmp_path):
             with pytest.raises(REFUSALS, match=str(path)):
                 ledger.verify()
     assert changed == set(cells(path))
-    assert len(changed) == 5 * 10 + 7 + 2
+    assert len(changed) == 5 * 10 + 9 + 2
 
 
 def cells(path):

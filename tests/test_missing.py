@@ -191,7 +191,7 @@ def test_a_release_reproduces_how_much_is_missing(mechanism, sampler, tmp_path):
     release = us.synthesize(PLAIN, pay_table(), mechanism, sampler=sampler, seed=1)
     assert release.parameters[0]["parameters"]["missing[pay]"] == pytest.approx(SHARE, abs=0.1)
     assert release.synthetic["pay"].isna().mean() == pytest.approx(SHARE, abs=0.12)
-    utility = release.diagnostics["utility"]["pay"]
+    utility = release.internal.diagnostics["utility"]["pay"]
     assert utility["missing"]["confidential"] == pytest.approx(pay_table()["pay"].isna().mean())
     assert utility["missing"]["synthetic"] == pytest.approx(release.synthetic["pay"].isna().mean())
     release.write(tmp_path / "out")
@@ -221,7 +221,7 @@ def test_nothing_missing_and_everything_missing_are_both_tables(share):
     quick = us.Anchored(epsilon=8.0, candidates=2048)
     release = us.synthesize(PLAIN, pay_table(share=share), quick, seed=1)
     assert release.synthetic["pay"].isna().mean() == pytest.approx(share, abs=0.2)
-    assert "<html" in release.report()
+    assert "<html" in release.internal.report()
 
 
 def test_missing_levels_reach_the_table():
@@ -230,7 +230,7 @@ def test_missing_levels_reach_the_table():
     release = us.synthesize(job_model(), pd.DataFrame({"job": jobs}), us.Unweighted(), seed=1)
     assert release.synthetic["job"].isna().mean() == pytest.approx(jobs.isna().mean(), abs=0.1)
     assert set(release.synthetic["job"].dropna()) == {"x", "y", "z"}
-    assert "<html" in release.report()
+    assert "<html" in release.internal.report()
 
 
 def test_histograms_have_no_bin_for_what_is_missing():

@@ -141,7 +141,7 @@ class TestSynthesis:
         for frame in (release.synthetic, more):
             assert not self.broken(frame).any()
             assert (frame["employed"] == "no").mean() == pytest.approx(0.3, abs=0.06)
-        assert release.diagnostics["repaired_rows"] == [0]
+        assert release.internal.diagnostics["repaired_rows"] == [0]
         published = json.loads((tmp_path / "out/public/parameters.json").read_text())
         assert published["schema"]["rules"][0]["then"] == "pay == 0"
 

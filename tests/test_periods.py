@@ -3,6 +3,7 @@
 import pytest
 
 import understudy as us
+from ledgers import ROWS
 from understudy.accounting import Cost
 from understudy.errors import BadInput, Refused
 from understudy.periods import Period, Terms, latest_release
@@ -20,7 +21,11 @@ def ledger(tmp_path):
 
 def charge(ledger, asked):
     return ledger.charge(
-        Cost.of_draw(1.0), label=asked.period.text, details=asked.details, check=asked.check
+        Cost.of_draw(1.0),
+        label=asked.period.text,
+        details=asked.details,
+        check=asked.check,
+        **ROWS,
     )
 
 
@@ -129,7 +134,7 @@ def test_a_release_that_cannot_appear_is_not_published(ledger):
 
 def test_releases_without_a_period_are_nobody_s_anchor(ledger):
     ledger.publish(
-        ledger.charge(Cost.of_draw(1.0), label="one of a kind", details={}),
+        ledger.charge(Cost.of_draw(1.0), label="one of a kind", details={}, **ROWS),
         details={"theta": {"phi": 0.9}},
     )
     assert latest_release(ledger.chain()) is None

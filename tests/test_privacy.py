@@ -17,7 +17,7 @@ from understudy.guarantee import Adjacency
 from understudy.lipschitz import reach
 from understudy.mechanisms import CensorUw, CensorW, Unweighted
 from understudy.models.beta import beta
-from understudy.pricing import price
+from understudy.pricing import Plan
 from understudy.samplers.quadrature import quadrature
 from understudy.schema import Schema
 from understudy.score import Row, log_target
@@ -51,7 +51,7 @@ RECORD = st.sampled_from([0.0, 1.0, 1e-300, 1e-12, 1 - 1e-12]) | st.floats(0, 1)
 
 @given(st.lists(RECORD, min_size=9, max_size=9), RECORD, RECORD, st.sampled_from([0.25, 1.0, 2.5]))
 def test_no_neighbour_of_any_table_breaks_the_theorem(others, old, new, bound):
-    promised = price(CensorUw(epsilon=2 * bound), draws=1)
+    promised = Plan(CensorUw(epsilon=2 * bound), (bound,), draws=1).cost
     with_old = ([*others, old], np.ones(10))
     with_new = ([*others, new], np.ones(10))
     without = ([*others, old], np.r_[np.ones(9), 0.0])

@@ -9,7 +9,7 @@ import pytest
 from understudy import tables
 from understudy.errors import BadInput
 from understudy.guarantee import Adjacency, Guarantee, Kind, Weights
-from understudy.release import Release, check_destination
+from understudy.release import Internal, Release, check_destination
 
 GUARANTEE = Guarantee(
     mechanism="censor-uw",
@@ -18,7 +18,7 @@ GUARANTEE = Guarantee(
     epsilon={Adjacency.ADD_REMOVE: 1.0, Adjacency.REPLACE_ONE: 2.0},
     draws=1,
     weights=Weights.NONE,
-    sampler="nuts",
+    sampler="exact",
     assumptions=(),
     seeded=False,
     rows=2,
@@ -29,7 +29,7 @@ SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bound
 
 def release(count=1, report=lambda: "<p>report</p>"):
     parameters = tuple({"parameters": {"phi": k}, "schema": SCHEMA} for k in range(count))
-    return Release(GUARANTEE, (FRAME,) * count, parameters, {"n": 2}, report)
+    return Release.of(GUARANTEE, (FRAME,) * count, parameters, internal=Internal({"n": 2}, report))
 
 
 def files(directory):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import understudy as us
+from ledgers import ROWS
 from test_report import HOSTILE, Reader, small_page
 from understudy.accounting import Cost
 from understudy.report import closeness, figures, groups, influence
@@ -166,7 +167,7 @@ def ledger(tmp_path):
         tmp_path / "l.db", budget=1.0, adjacency="add-remove", population=HOSTILE
     )
     for month in ("2026-01", HOSTILE):
-        made.charge(Cost.of_draw(0.4), label="x", details={"period": month})
+        made.charge(Cost.of_draw(0.4), label="x", details={"period": month}, **ROWS)
     return made
 
 
@@ -265,11 +266,11 @@ def test_a_release_with_a_ledger_and_an_earlier_one_reports_both(tmp_path):
         label="2026-02",
         earlier=("2026-01", out / "public/synthetic.csv"),
     )
-    text = Reader(second.report()).text
+    text = Reader(second.internal.report()).text
     assert "How the synthetic columns moved since 2026-01" in text
     assert "this release" in text
     assert "The budget ends: 1 more release fits" in text
-    assert second.report() == second.report()
+    assert second.internal.report() == second.internal.report()
 
 
 def test_an_earlier_table_of_another_schema_is_refused_before_anything_is_charged(tmp_path):

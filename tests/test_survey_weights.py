@@ -108,11 +108,11 @@ def test_the_synthesis_estimates_the_population_and_not_the_sample(mechanism, sa
     assert mean == pytest.approx(population.mean(), abs=0.03)
     assert table["x"].mean() > population.mean() + 0.06
     # The utility compares with the population, too.
-    told = release.diagnostics["utility"]["x"]["confidential"]["mean"]
+    told = release.internal.diagnostics["utility"]["x"]["confidential"]["mean"]
     assert told == pytest.approx(np.average(table["x"], weights=table["w"]), abs=0.002)
     (sentence,) = [s for s in release.guarantee.assumptions if "survey weights" in s] or [""]
     assert ("conditional on them" in sentence) == (release.guarantee.epsilon is not None)
-    assert "<html" in release.report()
+    assert "<html" in release.internal.report()
 
 
 def test_the_weighed_table_has_the_distribution_of_the_weights():

@@ -116,14 +116,14 @@ def test_synthetic_tables_have_the_declared_size_and_domain(releases):
 
 
 def test_censoring_bounds_the_lipschitz_bound_and_unweighted_does_not(releases):
-    bounds = {name: r.diagnostics["lipschitz_bound"] for name, r in releases.items()}
+    bounds = {name: r.internal.diagnostics["lipschitz_bound"] for name, r in releases.items()}
     assert bounds["censor-uw"] == bounds["censor-w"] == 1.5
     assert bounds["unweighted"] > bounds["weighted"] > 1.5
     for name, release in releases.items():
         if name != "ph":
-            assert release.diagnostics["local_epsilon"] == 2 * bounds[name]
-    assert releases["unweighted"].diagnostics["censored_records"] == 0
-    assert releases["censor-uw"].diagnostics["censored_records"] > 10
+            assert release.internal.diagnostics["local_epsilon"] == 2 * bounds[name]
+    assert releases["unweighted"].internal.diagnostics["censored_records"] == 0
+    assert releases["censor-uw"].internal.diagnostics["censored_records"] > 10
 
 
 def test_rows_come_from_the_published_parameters_alone(monkeypatch):
@@ -189,7 +189,7 @@ def test_epsilon_under_replace_one_halves_the_bound():
     release = us.synthesize(us.beta(SIZELESS), TABLE, mechanism, seed=2)
     assert release.guarantee.epsilon == {Adjacency.ADD_REMOVE: 1.5, Adjacency.REPLACE_ONE: 3.0}
     assert release.guarantee.rho == {Adjacency.ADD_REMOVE: 0.28125, Adjacency.REPLACE_ONE: 1.125}
-    assert release.diagnostics["lipschitz_bound"] == 0.75
+    assert release.internal.diagnostics["lipschitz_bound"] == 0.75
     assert any("shows the number of records" in s for s in release.guarantee.assumptions)
     assert not release.guarantee.membership
 
@@ -217,7 +217,7 @@ def test_exact_zeros_and_ones_do_not_disturb_any_mechanism():
     for mechanism in (us.Unweighted(), us.Weighted(), us.CensorUw(epsilon=2.0)):
         release = us.synthesize(model, table, mechanism, seed=1)
         assert release.guarantee.kind is mechanism.kind
-        dropped = release.diagnostics["dropped_records"]
+        dropped = release.internal.diagnostics["dropped_records"]
         assert (dropped == 0) if mechanism.kind is Kind.STRICT else (dropped >= 2)
 
 

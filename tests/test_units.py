@@ -156,13 +156,13 @@ def releases():
 
 def test_every_mechanism_counts_people_and_releases_rows(releases):
     for release in releases.values():
-        assert release.diagnostics["n"] == PEOPLE
-        assert release.diagnostics["rows"] == len(TABLE)
+        assert release.internal.diagnostics["n"] == PEOPLE
+        assert release.internal.diagnostics["rows"] == len(TABLE)
         assert list(release.synthetic.columns) == ["x"]
         assert len(release.synthetic) == 200
-        assert (release.diagnostics["censored_records"] or 0) <= PEOPLE
-    assert releases["censor-uw"].diagnostics["lipschitz_bound"] == 1.0
-    assert releases["censor-w"].diagnostics["lipschitz_bound"] == 1.0
+        assert (release.internal.diagnostics["censored_records"] or 0) <= PEOPLE
+    assert releases["censor-uw"].internal.diagnostics["lipschitz_bound"] == 1.0
+    assert releases["censor-w"].internal.diagnostics["lipschitz_bound"] == 1.0
 
 
 def test_the_guarantee_is_per_person_and_says_so(releases):
@@ -201,7 +201,7 @@ def test_an_earlier_release_with_units_can_be_the_reference(tmp_path):
     earlier.write(tmp_path / "out")
     learned = us.reference(model, tmp_path / "out/public/parameters.json", confidential=False)
     release = us.synthesize(model, TABLE, us.CensorW(epsilon=1.0, reference=learned), seed=1)
-    assert release.diagnostics["n"] == PEOPLE
+    assert release.internal.diagnostics["n"] == PEOPLE
 
 
 def test_copied_public_columns_leave_the_confidential_values_of_a_person_protected():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ledgers import ROWS
 from understudy.accounting import Cost, epsilon_at
 from understudy.errors import Refused
 from understudy.ledger import Ledger
@@ -21,7 +22,7 @@ def ledger(tmp_path):
 
 def released(ledger, epsilon, period=None, label="a release"):
     details = {} if period is None else {"period": period}
-    entry = ledger.charge(Cost.of_draw(epsilon), label=label, details=details)
+    entry = ledger.charge(Cost.of_draw(epsilon), label=label, details=details, **ROWS)
     ledger.publish(entry)
     return entry
 
@@ -89,7 +90,7 @@ def test_a_year_ends_with_the_release_that_a_report_is_about(ledger):
 
 
 def test_what_was_charged_and_never_seen_stays_spent(ledger):
-    ledger.charge(Cost.of_draw(0.5), label="lost", details={})
+    ledger.charge(Cost.of_draw(0.5), label="lost", details={}, **ROWS)
     (row,) = year_of(ledger).rows
     assert row.state == "under way, or never finished"
     assert year_of(ledger).left == 0.7
@@ -97,7 +98,7 @@ def test_what_was_charged_and_never_seen_stays_spent(ledger):
 
 def test_the_concentrated_total_is_told_at_the_ledgers_delta_or_at_a_usual_one(tmp_path, ledger):
     for _ in range(3):
-        ledger.charge(Cost(0.3, 1e-5), label="x", details={})
+        ledger.charge(Cost(0.3, 1e-5), label="x", details={}, **ROWS)
     year = year_of(ledger)
     assert year.delta == 1e-6
     assert year.converted == epsilon_at(Cost(0.9, 3e-5), delta=1e-6)
@@ -107,7 +108,7 @@ def test_the_concentrated_total_is_told_at_the_ledgers_delta_or_at_a_usual_one(t
         f"ρ = 3e-05, or ε = {year.converted:.6g} at δ = 1e-06, which a pure budget does not count"
     )
     other = Ledger.create(tmp_path / "o.db", budget=1.2, adjacency="add-remove", delta=1e-9)
-    other.charge(Cost(0.3, 1e-5), label="x", details={})
+    other.charge(Cost(0.3, 1e-5), label="x", details={}, **ROWS)
     year = year_of(other)
     assert year.delta == 1e-9
     assert "pure" not in dict(year.facts)["zCDP"]
@@ -131,12 +132,12 @@ def test_nobody_plans_a_thousand_releases(ledger):
 def test_as_many_releases_fit_as_the_ledger_then_accepts(tmp_path_factory, delta, price):
     place = tmp_path_factory.mktemp("l") / "l.db"
     ledger = Ledger.create(place, budget=1.3, adjacency="replace-one", delta=delta)
-    ledger.charge(Cost(price, price**2 / 800), label="first", details={})
+    ledger.charge(Cost(price, price**2 / 800), label="first", details={}, **ROWS)
     expected = year_of(ledger).more
     accepted = 0
     while accepted < 40:
         try:
-            ledger.charge(Cost(price, price**2 / 800), label="next", details={})
+            ledger.charge(Cost(price, price**2 / 800), label="next", details={}, **ROWS)
         except Refused:
             break
         accepted += 1

@@ -78,12 +78,12 @@ class Cost:
     @classmethod
     def of_draw(cls, epsilon: float) -> Cost:
         """Return the cost of an ε-private draw in proportion to exp(score)."""
-        return cls(check_epsilon(epsilon), epsilon * epsilon / 8)
+        return cls(check_epsilon(epsilon), float(exact(epsilon) ** 2 / 8))
 
     @classmethod
     def of_pure(cls, epsilon: float) -> Cost:
         """Return the cost of an ε-private release of which nothing more is known."""
-        return cls(check_epsilon(epsilon), epsilon * epsilon / 2)
+        return cls(check_epsilon(epsilon), float(exact(epsilon) ** 2 / 2))
 
     def __add__(self, other: Cost) -> Cost:
         return total((self, other))

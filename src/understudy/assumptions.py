@@ -18,6 +18,7 @@ class Circumstances:
     """What was asked for, as far as the assumptions depend on it."""
 
     mechanism: Mechanism
+    kind: Kind
     draws: int
     sampler: str
     copied_predictors: bool
@@ -54,7 +55,7 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
         yield _RELEASED
     if mechanism.kind is not Kind.NONE:
         yield from _circumstances(asked)
-    if mechanism.kind is Kind.STRICT:
+    if asked.kind.states_epsilon:
         yield "Every other release about the same people adds its own ε to this one."
     if asked.seeded:
         yield SEEDED[0].upper() + SEEDED[1:]
@@ -108,7 +109,7 @@ def _units(asked: Circumstances) -> Iterator[str]:
 
 _RELEASED = (
     "The anchor or reference is an earlier private release, or a value chosen before this table "
-    "was seen; for people who are in both tables, its ε adds to this one."
+    "was seen; for people who are in both tables, its ε adds to this one, as firmly as it holds."
 )
 _ORIGINS = {
     "public": "The reference is public, and holds nothing that came from the confidential table.",
@@ -124,14 +125,21 @@ def _sampling(asked: Circumstances) -> Iterator[str]:
     several = asked.draws > 1
     drawn = f"the {asked.draws} draws are" if several else "the draw is"
     alone = " and of each other" if several else ""
-    if asked.mechanism.kind is Kind.STRICT:
+    if asked.kind is Kind.CONDITIONAL:
         yield (
-            f"The Markov chain has converged, so that {drawn} independent of its starting point"
-            f"{alone}: a distance of γ in total variation from its target would add "
-            f"δ = γ(1 + e^ε) for each draw, and sums are computed in double precision."
+            f"The Markov chains have converged, so that {drawn} independent of their starting "
+            f"points{alone}: a distance of γ in total variation from the target would add "
+            f"δ = γ(1 + e^ε) for each draw, no diagnostic can prove that γ is small, and sums are "
+            f"computed in double precision."
         )
     if asked.poor_mixing_accepted:
         yield (
-            "Poor mixing of the chains was accepted in advance (--accept-poor-mixing), so the "
-            "usual checks of convergence were not required."
+            "Poor mixing of the chains was accepted in advance, so the usual checks of convergence "
+            "were not required."
+        )
+    else:
+        yield (
+            "A run whose chains do not pass the checks of convergence is refused, and whether one "
+            "was refused depends on the confidential table and can be seen from outside: that is "
+            "not accounted for."
         )

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 from understudy.aftermath import COMPLETE, NOTHING, leave
 from understudy.errors import BadInput, Refused
 from understudy.files import uninterrupted
+from understudy.ledger_chain import ROW
 
 if TYPE_CHECKING:
+    from understudy.guarantee import Kind
     from understudy.ledger import Ledger
     from understudy.ledger_chain import Chain, Entry
     from understudy.pricing import Price
@@ -77,6 +79,9 @@ def charged(
     *,
     label: str,
     details: dict[str, Any],
+    kind: Kind,
+    unit: str | None,
+    membership: bool,
     seeded: bool,
     waived: bool,
 ) -> Charge | None:
@@ -89,7 +94,10 @@ def charged(
     if not isinstance(account, Account):
         account = Account(Ledger.open(account), {}, lambda chain: None)
     if cost is None:
-        raise Refused("only a strict guarantee can be charged to a ledger, and this one is not.")
+        raise Refused(
+            f"only a strict or conditional guarantee can be charged to a ledger, and this one is "
+            f"{kind}."
+        )
     if seeded:
         raise Refused("a run with a fixed seed is not for release, so the ledger is not charged.")
     if waived:
@@ -101,8 +109,21 @@ def charged(
     entry = opened.charge(
         cost[opened.settings.adjacency],
         label=label,
+        kind=kind,
+        unit=_unit(unit),
+        membership=membership,
         details={**details, **account.details},
         check=account.check,
     )
     leave(f"{NOTHING}, but entry {entry.number} of the ledger stays charged")
     return Charge(opened, entry)
+
+
+def _unit(column: str | None) -> str:
+    """Return what a ledger calls the unit, and refuse a column that it would take for none."""
+    if column == ROW:
+        raise BadInput(
+            f"the unit column is called '{ROW}', which to a ledger means that each row is "
+            f"protected by itself: rename the column."
+        )
+    return ROW if column is None else column

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from understudy.errors import BadInput
+
 app = typer.Typer(
     help="Keep a record of what was spent on one protected population.", no_args_is_help=True
 )
@@ -22,14 +24,41 @@ def create(
     adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")],
     population: Annotated[str, typer.Option(help="Who is protected, in words.")] = "",
     delta: Annotated[float | None, typer.Option(help="δ of an (ε, δ) budget.")] = None,
+    unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN|row",
+            help="Whose ε is counted: a row's, or that of all rows with one value of a column. "
+            "Default: as the first charge says.",
+        ),
+    ] = None,
+    membership: Annotated[
+        str | None,
+        typer.Option(
+            metavar="protected|public",
+            help="Whether the releases hide who takes part. Default: as the first charge says.",
+        ),
+    ] = None,
 ) -> None:
     """Create an empty ledger with a budget that cannot be changed."""
     from understudy.ledger import Ledger
 
     made = Ledger.create(
-        ledger, budget=budget, adjacency=adjacency, population=population, delta=delta
+        ledger,
+        budget=budget,
+        adjacency=adjacency,
+        population=population,
+        delta=delta,
+        unit=unit,
+        membership=_protected(membership),
     )
     typer.echo(made.show(), nl=False)
+
+
+def _protected(membership: str | None) -> bool | None:
+    if membership not in (None, "protected", "public"):
+        raise BadInput(f"--membership must be protected or public, not '{membership}'.")
+    return None if membership is None else membership == "protected"
 
 
 @app.command()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from understudy.accounting import Cost, epsilon_at, total
-from understudy.errors import Refused
-from understudy.guarantee import Adjacency, Guarantee
+from understudy.errors import BadInput, Refused
+from understudy.guarantee import Adjacency, Guarantee, Kind
+from understudy.rounding import at_most, plain
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,8 @@ class Composition:
     adjacency: Adjacency
     cost: Cost
     delta: float | None = None
+    kind: Kind = Kind.STRICT
+    """Conditional as soon as one of them is."""
 
     @property
     def epsilon(self) -> float:
@@ -26,23 +29,57 @@ class Composition:
         return epsilon_at(self.cost, delta=self.delta)
 
     def __str__(self) -> str:
-        pure = f"ε = {self.cost.epsilon:g} under {self.adjacency}"
-        if self.delta is None or self.epsilon >= self.cost.epsilon:
-            return pure
-        return f"{pure}, or ε = {self.epsilon:.4g} with δ = {self.delta:g}"
+        text = f"ε = {at_most(self.cost.epsilon)} under {self.adjacency}"
+        if self.delta is not None and self.epsilon < self.cost.epsilon:
+            text += f", or ε = {at_most(self.epsilon)} with δ = {plain(self.delta)}"
+        if self.kind is Kind.CONDITIONAL:
+            text += ", provided that the Markov chains have converged"
+        return text
 
 
 def compose(
     guarantees: Iterable[Guarantee], *, adjacency: Adjacency | str, delta: float | None = None
 ) -> Composition:
-    """Add up strict guarantees: pure ε adds, and so does zero-concentrated ρ, converted at δ."""
+    """Add up guarantees: pure ε adds, and so does zero-concentrated ρ, converted at δ.
+
+    They must be about the same kind of neighbour: one unit, and membership protected in all of them
+    or in none. A conditional one makes the whole conditional.
+    """
     relation = Adjacency.parse(adjacency)
-    costs = []
-    for guarantee in guarantees:
-        if guarantee.epsilon is None or guarantee.rho is None or guarantee.waived:
-            raise Refused(
-                f"a release by {guarantee.mechanism} promises nothing strict, so nothing strict "
-                f"can be said about it together with others."
-            )
-        costs.append(Cost(guarantee.epsilon[relation], guarantee.rho[relation]))
-    return Composition(relation, total(costs), delta)
+    together = tuple(guarantees)
+    _check_alike(together)
+    conditional = any(each.kind is Kind.CONDITIONAL for each in together)
+    costs = total(_cost(each, relation) for each in together)
+    return Composition(relation, costs, delta, Kind.CONDITIONAL if conditional else Kind.STRICT)
+
+
+def _cost(guarantee: Guarantee, adjacency: Adjacency) -> Cost:
+    if guarantee.epsilon is None or guarantee.rho is None or guarantee.waived:
+        raise Refused(
+            f"a release by {guarantee.mechanism} promises no number that holds, so none can be "
+            f"stated for it together with others."
+        )
+    if guarantee.seeded:
+        raise Refused(
+            "one of the releases was made with a fixed seed, so that anyone who knows the seed can "
+            "undo its noise: nothing can be stated for it together with others."
+        )
+    return Cost(guarantee.epsilon[adjacency], guarantee.rho[adjacency])
+
+
+def _check_alike(guarantees: Sequence[Guarantee]) -> None:
+    """Refuse numbers that mean different things, and an empty sum, which would promise ε = 0."""
+    if not guarantees:
+        raise BadInput("there is no guarantee to add up.")
+    units = {each.unit for each in guarantees}
+    if len(units) > 1:
+        named = ", ".join(sorted("one row" if unit is None else f"one '{unit}'" for unit in units))
+        raise Refused(
+            f"these guarantees protect different units ({named}), whose ε's cannot be added: "
+            f"compose those that protect the same."
+        )
+    if len({each.membership for each in guarantees}) > 1:
+        raise Refused(
+            "some of these guarantees protect whether somebody takes part and others only the "
+            "values, so their ε's cannot be added: compose those that protect the same."
+        )

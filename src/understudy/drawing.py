@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy import histogram
+from understudy.confidential import Confidential
 from understudy.errors import BadInput
 from understudy.mechanisms import (
     Anchored,
@@ -23,9 +24,11 @@ from understudy.mechanisms import (
     RowMechanism,
 )
 from understudy.predictors import Predictors
+from understudy.pricing import Plan
 from understudy.progress import Progress, stage
 
 if TYPE_CHECKING:
+    from understudy.guarantee import Kind
     from understudy.mechanisms.anchored import Stage
     from understudy.models.base import Data, Model
     from understudy.randomness import Source
@@ -44,8 +47,8 @@ _CANDIDATES = 65_536
 _DRAWS = 1000
 
 
-@dataclass(frozen=True)
-class Drawn:
+@dataclass(frozen=True, repr=False)
+class Drawn(Confidential):
     """One θ for each table, and what was seen on the way."""
 
     thetas: list[dict[str, Any]]
@@ -59,8 +62,8 @@ class Drawn:
     bound: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Job:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Job(Confidential):
     """What is asked for, checked and settled, before anything is drawn."""
 
     model: Model | None
@@ -77,6 +80,11 @@ class Job:
     sampler: str
     accept_poor_mixing: bool
     progress: Progress
+
+    @property
+    def kind(self) -> Kind:
+        """How firmly the guarantee of what is drawn will hold."""
+        return self.mechanism.kind_with(self.sampler)
 
 
 def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> str:
@@ -105,16 +113,17 @@ def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> 
     return sampler
 
 
-def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], tuple[float, ...]]:
-    """Return the draw, not yet made, and the bounds of its stages, from which its price follows."""
+def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], Plan]:
+    """Return the draw, not yet made, and the plan of it, which knows what it costs."""
     from understudy.models.base import Model
 
     match job.mechanism, job.model:
         case PerturbedHistogram() as mechanism, _:
             histogram.histogram_column(job.schema)
-            return partial(_draw_histogram, job, mechanism), ()
+            return partial(_draw_histogram, job, mechanism), Plan(mechanism, (), job.count)
         case RowMechanism() as mechanism, Model() as model:
-            return partial(_draw_row, job, model, mechanism), (mechanism.bound,)
+            plan = Plan(mechanism, (mechanism.bound,), job.count)
+            return partial(_draw_row, job, model, mechanism), plan
         case Anchored() as mechanism, Model() as model:
             stages = mechanism.plan(
                 size=job.size,
@@ -123,7 +132,7 @@ def prepare_draw(job: Job) -> tuple[Callable[[], Drawn], tuple[float, ...]]:
                 rows_per_record=model.rows_per_record,
             )
             draw = partial(_draw_anchored, job, model, mechanism, stages)
-            return draw, tuple(each.bound for each in stages)
+            return draw, Plan(mechanism, tuple(each.bound for each in stages), job.count)
     raise BadInput(f"the mechanism {job.mechanism.name} needs a model, not a schema alone.")
 
 

@@ -1,4 +1,4 @@
-"""What a release promises: how much, to whom, and on which assumptions.
+"""What a release promises: how much, how firmly, to whom, and on which assumptions.
 
 One draw of θ from the equation of `score.py`, with weights and offsets that are functions of the
 record alone and a prior that does not depend on the table, is
@@ -12,16 +12,20 @@ of the densities lies in [exp(−2B), exp(2B)]. Replacing a record is a removal 
 Neither constant can be improved.
 
 So ε means nothing without its neighbour relation, and a `Guarantee` always states it under both.
+
+The theorem is about a draw from the equation. Exact draws are that, to the last bit. A draw by
+Markov chains is not: at a distance of γ in total variation from its target it costs δ = γ(1 + e^ε)
+more, and no diagnostic can prove that γ is small. Its guarantee is `conditional`.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from understudy.errors import BadInput
+from understudy.rounding import at_most, factor_at_most
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
 """Beyond these, noise and bounds leave the range in which they mean anything."""
@@ -52,8 +56,19 @@ class Kind(StrEnum):
     """How firmly a guarantee holds."""
 
     STRICT = "strict"
+    CONDITIONAL = "conditional"
     ASYMPTOTIC = "asymptotic"
     NONE = "none"
+
+    @property
+    def states_epsilon(self) -> bool:
+        """Whether a number is promised: such a guarantee can be charged, and adds up."""
+        return self in (Kind.STRICT, Kind.CONDITIONAL)
+
+    @property
+    def meaning(self) -> str:
+        """What it means, in the words of every file and page."""
+        return _MEANINGS[self]
 
 
 class Weights(StrEnum):
@@ -81,20 +96,12 @@ def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
     return epsilon / (2 * adjacency.steps)
 
 
-def _factor(epsilon: float) -> str:
-    """Return exp(ε) for people; beyond a million its power of ten says as much."""
-    if epsilon >= math.log(1e6):
-        return f"10^{epsilon / math.log(10):.0f}"
-    factor = math.exp(epsilon)
-    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
     """A release's promise, in the form in which it is published.
 
-    `epsilon` is None unless `kind` is strict: an asymptotic mechanism has no number that holds for
-    the table at hand. `asked` is the adjacency under which the user stated ε.
+    `epsilon` is None unless `kind` is strict or conditional: an asymptotic mechanism has no number
+    that holds for the table at hand. `asked` is the adjacency under which the user stated ε.
     """
 
     mechanism: str
@@ -123,13 +130,15 @@ class Guarantee:
     """The column whose values are protected with all their rows; None where a row is a record."""
 
     def __post_init__(self) -> None:
-        if (self.epsilon is not None) != (self.kind is Kind.STRICT):
-            raise ValueError("a guarantee states epsilon exactly when it is strict")
+        if (self.epsilon is not None) != self.kind.states_epsilon:
+            raise ValueError("a guarantee states epsilon exactly when it is strict or conditional")
+        if self.kind is Kind.STRICT and (self.sampler == "nuts" or self.waived):
+            raise ValueError("a draw by Markov chains is never strict")
 
     @property
     def delta(self) -> float | None:
         """0 for a strict guarantee, which is pure; None where no number can be claimed."""
-        return 0.0 if self.kind is Kind.STRICT and not self.waived else None
+        return 0.0 if self.kind is Kind.STRICT else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of `guarantee.json`."""
@@ -189,12 +198,20 @@ class Guarantee:
         when, changed = self.changes.values()
         part = "by taking part" if self.membership else "by providing them"
         who = "one record" if self.unit is None else f"one '{self.unit}'"
-        condition = _WAIVED if self.waived else ""
         return (
-            f"{condition}Strict differential privacy with ε = {added:g} when {when}, and "
-            f"ε = {replaced:g} when {changed}. Whatever is concluded from this "
-            f"release, {who} can have changed its probability by a factor of at most "
-            f"{_factor(added)} {part}, or {_factor(replaced)} by having other values."
+            f"{self._opening()} ε = {at_most(added)} when {when}, and ε = {at_most(replaced)} when "
+            f"{changed}. Whatever is concluded from this release, {who} can have changed its "
+            f"probability by a factor of at most {factor_at_most(added)} {part}, or "
+            f"{factor_at_most(replaced)} by having other values."
+        )
+
+    def _opening(self) -> str:
+        if self.kind is Kind.STRICT:
+            return "Strict differential privacy with"
+        asked = at_most((self.epsilon or {})[self.asked])
+        unchecked = ", WHICH WAS NOT REQUIRED OF THEM" if self.waived else ""
+        return (
+            f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
         )
 
     def __str__(self) -> str:
@@ -204,6 +221,7 @@ class Guarantee:
             "",
             *([] if self.period is None else [f"Period: {self.period}"]),
             *([] if self.population is None else [f"Population: {self.population}"]),
+            f"Kind: {self.kind} ({self.kind.meaning})",
             f"Mechanism: {self.mechanism}",
             f"Draws of the parameters: {self.draws}"
             + (f", each in {self.stages} stages" if self.stages > 1 else ""),
@@ -221,7 +239,12 @@ SEEDED = (
     "noise; run it again without a seed before anything is published."
 )
 
-_WAIVED = "ONLY IF THE CHAINS CONVERGED, WHICH WAS NOT REQUIRED (--accept-poor-mixing): "
+_MEANINGS = {
+    Kind.STRICT: "ε holds by a theorem and exact arithmetic",
+    Kind.CONDITIONAL: "ε holds, provided that the Markov chains have converged",
+    Kind.ASYMPTOTIC: "no ε holds for the table at hand, only in the limit of ever larger tables",
+    Kind.NONE: "nobody is protected",
+}
 
 _UNSTATED = {
     Kind.ASYMPTOTIC: (

@@ -1,7 +1,9 @@
 """The privacy ledger: what has been spent on one protected population, and what is left.
 
     ledger = Ledger.create("ledger.db", budget=2.0, adjacency="add-remove")
-    entry = ledger.charge(Cost.of_draw(0.5), label="2025-01", details={})
+    entry = ledger.charge(
+        Cost.of_draw(0.5), label="2025-01", kind=Kind.STRICT, unit="row", membership=True
+    )
     release.write("out/")
     ledger.publish(entry)
 
@@ -11,6 +13,11 @@ nobody knows what was seen of it, and a person may say that it was abandoned. Ro
 changed or removed, and each is chained to the one before (`ledger_chain.py`). Every operation
 verifies the whole chain first, and refuses a ledger that does not fit. Writers take turns, so that
 two processes cannot overspend together.
+
+Only like is added to like: a ledger is about one unit, a row or all rows of a person, and about
+tables whose membership is protected or about tables where it is not. Both are settled when it is
+created, or else by its first charge. Conditional guarantees are added as if their condition held,
+and the ledger says which they are.
 
 A ledger holds labels, costs and details that the caller chose; nothing from a confidential table
 belongs there.
@@ -28,18 +35,19 @@ from typing import TYPE_CHECKING, Any
 from understudy.accounting import Cost, check_delta, composed, exact, total
 from understudy.column import writable
 from understudy.errors import BadInput, Refused
-from understudy.guarantee import Adjacency
+from understudy.guarantee import Adjacency, Kind
 from understudy.ledger_chain import (
     Chain,
     Entry,
     EntryKind,
+    Neighbours,
     Settings,
     canonical_details,
     checked_settings,
     verified,
 )
 from understudy.ledger_store import Store, create_at, store_at
-from understudy.year import left_after, part, plain, stated, year_of
+from understudy.year import left_after, left_part, plain, spent_part, stated, year_of
 
 if TYPE_CHECKING:
     from understudy.ledger_chain import Contents
@@ -61,16 +69,21 @@ class Ledger:
         adjacency: Adjacency | str,
         population: str = "",
         delta: float | None = None,
+        unit: str | None = None,
+        membership: bool | None = None,
     ) -> Ledger:
         """Create a ledger in a new file, or in a PostgreSQL database that holds none.
 
-        The budget is a pure ε or, with a δ, the ε of (ε, δ).
+        The budget is a pure ε or, with a δ, the ε of (ε, δ). `unit` is "row" or the column whose
+        values are protected, and `membership` whether taking part is; without them the first charge
+        settles both.
         """
         settings = Settings(
             budget=checked_budget(budget),
             adjacency=Adjacency.parse(adjacency),
             population=checked_line(population, "the name of a ledger's population"),
             delta=None if delta is None else check_delta(delta),
+            neighbours=_declared(unit, membership),
             created=_now(),
         )
         create_at(location, settings.to_row())
@@ -115,10 +128,16 @@ class Ledger:
         cost: Cost,
         *,
         label: str,
-        details: Mapping[str, Any],
+        kind: Kind,
+        unit: str,
+        membership: bool,
+        details: Mapping[str, Any] | None = None,
         check: Callable[[Chain], None] = lambda chain: None,
     ) -> Entry:
         """Spend a cost under the ledger's adjacency, or refuse if the budget does not allow it.
+
+        `kind` is how firmly the guarantee holds, `unit` whose neighbours its ε is about ("row" or a
+        column), and `membership` whether taking part is protected.
 
         `check` may refuse as well; it sees the ledger while nobody else can write. The charge is on
         the disk when it is returned; only then may anything be drawn.
@@ -127,13 +146,17 @@ class Ledger:
             raise BadInput("a release that costs nothing cannot be charged to a ledger.")
         if not checked_line(label, "the label of a ledger entry"):
             raise BadInput("the label of a ledger entry must not be empty.")
-        text = canonical_details(details)
+        if not kind.states_epsilon:
+            raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
+        neighbours = Neighbours(checked_line(unit, "the unit of a ledger"), membership)
+        text = canonical_details(details, kind=str(kind), **neighbours.details)
         if self.settings.delta is not None:
             # Others should not have to wait for an import.
             import dp_accounting  # noqa: F401
         with self._store.writing() as connection:
             chain = self._verified(self._store.contents(connection))
             check(chain)
+            check_neighbours(chain, neighbours)
             _check_budget(chain, cost)
             row = chain.following(
                 kind=EntryKind.CHARGE, time=_now(), label=label, cost=cost, details=text
@@ -153,21 +176,21 @@ class Ledger:
         `appear` makes it visible, while nobody else can write: of a release that was abandoned
         meanwhile, nothing appears.
         """
-        return self._settle(EntryKind.PUBLISHED, entry.number, entry.hash, details or {}, appear)
+        return self._settle(EntryKind.PUBLISHED, entry.number, entry.hash, details, appear)
 
     def abandon(self, number: int) -> Entry:
         """Record that the release which a charge paid for will never be visible.
 
         It stays charged, since nobody knows what was seen of it.
         """
-        return self._settle(EntryKind.ABANDONED, number, None, {}, lambda: None)
+        return self._settle(EntryKind.ABANDONED, number, None, None, lambda: None)
 
     def _settle(
         self,
         kind: EntryKind,
         number: int,
         known_as: str | None,
-        details: Mapping[str, Any],
+        details: Mapping[str, Any] | None,
         appear: Callable[[], None],
     ) -> Entry:
         """Add the one row that says what became of a charge."""
@@ -199,6 +222,32 @@ class Ledger:
         return chain
 
 
+def check_neighbours(chain: Chain, neighbours: Neighbours) -> None:
+    """Refuse an ε that is about other neighbours than those of the ledger."""
+    settled = chain.neighbours
+    if settled is None or settled == neighbours:
+        return
+    raise Refused(
+        f"the ledger counts ε for {settled}, but this release protects {neighbours}: such numbers "
+        f"cannot be added, so charge it to a ledger of its own; nothing was charged."
+    )
+
+
+def _declared(unit: str | None, membership: bool | None) -> Neighbours | None:
+    if unit is None and membership is None:
+        return None
+    if unit is None or membership is None:
+        raise BadInput(
+            "a ledger's unit and whether its membership is protected belong together: give both, "
+            "or neither and let the first charge settle them."
+        )
+    if not isinstance(membership, bool):
+        raise BadInput(f"membership must be true or false, not {membership!r}.")
+    if not checked_line(unit, "the unit of a ledger"):
+        raise BadInput("the unit of a ledger must be 'row' or the name of a column.")
+    return Neighbours(unit, membership)
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -227,6 +276,6 @@ def _check_budget(chain: Chain, cost: Cost) -> None:
     spent, left = composed(charged, delta=settings.delta), left_after(charged, settings)
     raise Refused(
         f"this release costs ε = {plain(cost.epsilon)}, which is more than the ledger allows: of "
-        f"its budget of {stated(settings)} it has spent {part(spent, settings)} and has "
-        f"{part(left, settings)} left; nothing was charged."
+        f"its budget of {stated(settings)} it has spent {spent_part(spent, settings)} and has "
+        f"{left_part(left, settings)} left; nothing was charged."
     )

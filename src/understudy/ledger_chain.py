@@ -22,12 +22,16 @@ from typing import Any
 from understudy.accounting import NOTHING, Cost
 from understudy.column import LARGEST_INTEGER
 from understudy.errors import BadInput, Refused
-from understudy.guarantee import Adjacency
+from understudy.guarantee import Adjacency, Kind
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 Row = Mapping[str, Any]
 """A row as the database gives it: unchecked values by the names of their columns."""
+
+
+ROW = "row"
+"""The unit of a ledger that protects each row by itself."""
 
 
 class EntryKind(StrEnum):
@@ -38,6 +42,25 @@ class EntryKind(StrEnum):
     ABANDONED = "abandoned"
 
 
+@dataclass(frozen=True)
+class Neighbours:
+    """What the tables differ by that an ε cannot tell apart: numbers about others do not add up."""
+
+    unit: str
+    """`row`, or the column whose values are protected with all their rows."""
+    membership: bool
+    """Whether taking part is protected, or only the values of those who do."""
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What an entry says about it."""
+        return {"unit": self.unit, "membership_protected": self.membership}
+
+    def __str__(self) -> str:
+        who = "each row" if self.unit == ROW else f"each '{self.unit}' with all its rows"
+        return f"{who}, {'membership protected' if self.membership else 'membership public'}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """What a ledger protects and how much may be spent; fixed when it is created."""
@@ -46,6 +69,8 @@ class Settings:
     adjacency: Adjacency
     population: str
     delta: float | None
+    neighbours: Neighbours | None
+    """What its ε's are about; None where the first charge is to say."""
     created: str
 
     def to_row(self) -> dict[str, Any]:
@@ -56,6 +81,8 @@ class Settings:
             "adjacency": str(self.adjacency),
             "population": self.population,
             "delta": None if self.delta is None else repr(self.delta),
+            "unit": None if self.neighbours is None else self.neighbours.unit,
+            "membership": None if self.neighbours is None else int(self.neighbours.membership),
             "created": self.created,
         }
         return row | {"hash": _digest(row)}
@@ -76,6 +103,11 @@ class Entry:
     hash: str
 
     @property
+    def guarantee(self) -> Kind:
+        """How firmly the guarantee holds that a charge paid for."""
+        return Kind(self.details["kind"])
+
+    @property
     def reference(self) -> str:
         """What a release publishes, so that its place in the ledger can be checked."""
         return f"entry {self.number}, sha256 {self.hash}"
@@ -83,7 +115,7 @@ class Entry:
     @classmethod
     def from_row(cls, row: Row) -> Entry:
         """Return the entry that a row of an intact chain holds."""
-        return cls(
+        entry = cls(
             number=row["number"],
             kind=EntryKind(row["kind"]),
             time=row["time"],
@@ -94,6 +126,15 @@ class Entry:
             previous=row["previous"],
             hash=row["hash"],
         )
+        if entry.kind is EntryKind.CHARGE and not entry._says_what_it_is_about():
+            raise ValueError("a charge without its kind, unit or membership")
+        return entry
+
+    def _says_what_it_is_about(self) -> bool:
+        match self.details:
+            case {"kind": kind, "unit": str(), "membership_protected": bool()}:
+                return kind in list(Kind) and Kind(kind).states_epsilon
+        return False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +159,14 @@ class Chain:
     def charges(self) -> tuple[Entry, ...]:
         """The entries that cost something."""
         return tuple(entry for entry in self.entries if entry.kind is EntryKind.CHARGE)
+
+    @property
+    def neighbours(self) -> Neighbours | None:
+        """What its ε's are about: as settled at its creation, or by its first charge."""
+        if self.settings.neighbours is not None or not self.charges:
+            return self.settings.neighbours
+        first = self.charges[0].details
+        return Neighbours(first["unit"], first["membership_protected"])
 
     @property
     def published(self) -> frozenset[int]:
@@ -170,6 +219,9 @@ def checked_settings(row: Row, *, name: str) -> Settings:
                 adjacency=Adjacency(row["adjacency"]),
                 population=row["population"],
                 delta=None if row["delta"] is None else float(row["delta"]),
+                neighbours=None
+                if row["unit"] is None
+                else Neighbours(row["unit"], bool(row["membership"])),
                 created=row["created"],
             )
     except (TypeError, ValueError):  # Forged, with the hash computed anew.
@@ -208,11 +260,11 @@ def verified(contents: Contents, *, name: str) -> Chain:
 _REMEDY = "nothing can be charged to it until a backup is restored"
 
 
-def canonical_details(details: Mapping[str, Any]) -> str:
-    """Return a JSON object as the one text that stands for it."""
-    if not isinstance(details, Mapping):
+def canonical_details(details: Mapping[str, Any] | None, **stated: Any) -> str:
+    """Return a JSON object, with what the ledger itself states, as the one text for it."""
+    if details is not None and not isinstance(details, Mapping):
         raise BadInput("the details of a ledger entry must be a JSON object.")
-    return _canonical(_plain(details))
+    return _canonical(_plain({**(details or {}), **stated}))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-SETTINGS = ("schema_version", "budget", "adjacency", "population", "delta", "created", "hash")
+SETTINGS = (
+    "schema_version", "budget", "adjacency", "population", "delta", "unit", "membership", "created",
+    "hash",
+)  # fmt: skip
 ENTRY = (
     "number", "kind", "time", "label", "epsilon", "rho", "details", "refers_to", "previous", "hash",
 )  # fmt: skip
@@ -18,7 +21,7 @@ _TABLES = (
     "CREATE TABLE understudy_settings ("
     " one INTEGER PRIMARY KEY CHECK (one = 1), schema_version INTEGER NOT NULL,"
     " budget TEXT NOT NULL, adjacency TEXT NOT NULL, population TEXT NOT NULL, delta TEXT,"
-    " created TEXT NOT NULL, hash TEXT NOT NULL)",
+    " unit TEXT, membership INTEGER, created TEXT NOT NULL, hash TEXT NOT NULL)",
     "CREATE TABLE understudy_entries ("
     " number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time TEXT NOT NULL, label TEXT NOT NULL,"
     " epsilon TEXT NOT NULL, rho TEXT NOT NULL, details TEXT NOT NULL, refers_to INTEGER,"

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.confidential import Confidential
 from understudy.drawing import Drawn, Job, prepare_draw, resolve_sampler
 from understudy.errors import BadInput, Refused
 from understudy.identifiers import refuse_repeated_ids
 from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
 from understudy.obedience import check_obeyable
 from understudy.predictors import plan_predictors, with_public_size
-from understudy.pricing import Price, price
+from understudy.pricing import Price
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.rules import check_table
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 LARGEST_TABLES = 100
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prepared(Confidential):
     """A synthesis of which nothing has been drawn yet, and its price."""
 
     job: Job
@@ -106,9 +107,8 @@ def prepare(
         accept_poor_mixing=accept_poor_mixing,
         progress=progress,
     )
-    draw, bounds = prepare_draw(job)
-    cost = price(mechanism, draws=tables, bounds=bounds)
-    return Prepared(job, draw, cost)
+    draw, planned = prepare_draw(job)
+    return Prepared(job, draw, planned.cost)
 
 
 def frame_of(table: pd.DataFrame | str | Path) -> pd.DataFrame:

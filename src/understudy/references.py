@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.confidential import Confidential
 from understudy.errors import BadInput
 from understudy.fitting import DRAWS, first_row, risk_of
 from understudy.mechanisms import Unweighted
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 _SIMULATED = 10_000
 
 
-@dataclass(frozen=True, eq=False)
-class Reference:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reference(Confidential):
     """What was learned from a reference, as a function of any record and as an anchor."""
 
     draws: jax.Array
@@ -47,6 +48,11 @@ class Reference:
     """`public`, `confidential` (this ε does not protect its records) or `release`."""
     fingerprint: str | None = None
     """What tells whether another table is the reference itself."""
+
+    def __repr__(self) -> str:
+        return (
+            super().__repr__() if self.origin == "confidential" else f"<Reference: {self.origin}>"
+        )
 
     def risk(self, model: Model, data: Data) -> jax.Array:
         """Return the risk of each record of any table."""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import tables
+from understudy.confidential import Confidential
 from understudy.errors import BadInput
 from understudy.files import current_umask, hidden_directory, uninterrupted
 from understudy.schema import Schema
@@ -31,25 +32,65 @@ if TYPE_CHECKING:
 _PARTS = {"public", "internal"}
 
 
-@dataclass(frozen=True)
-class Release:
-    """A finished synthesis. `print(release.guarantee)` says what it promises."""
+@dataclass(frozen=True, repr=False, eq=False)
+class Internal(Confidential):
+    """The half of a release that must stay: what was measured on the confidential table."""
+
+    diagnostics: dict[str, Any]
+    report: Callable[[], str]
+    """Renders the report."""
+    charge: Charge | None = None
+    """The ledger's entry that paid for the release."""
+
+
+class _Attached:
+    """Holds the internal half beside an object, where neither `vars` nor a pickle finds it."""
+
+    __slots__ = ("__weakref__", "_internal")
+    _internal: Internal
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Release(_Attached):
+    """The half of a release that may leave. `print(release.guarantee)` says what it promises.
+
+    It can be printed, pickled and shown. What was measured on the way, `release.internal`, stays in
+    the process that made it: a pickle or a copy of a release is without it.
+    """
 
     guarantee: Guarantee
     tables: tuple[pd.DataFrame, ...]
     parameters: tuple[dict[str, Any], ...]
     """Contents of `parameters.json`, one for each table."""
-    diagnostics: dict[str, Any]
-    """Confidential."""
-    report: Callable[[], str]
-    """Renders the confidential report."""
-    charge: Charge | None = None
-    """The ledger's entry that paid for this release."""
+
+    @classmethod
+    def of(
+        cls,
+        guarantee: Guarantee,
+        tables: tuple[pd.DataFrame, ...],
+        parameters: tuple[dict[str, Any], ...],
+        *,
+        internal: Internal,
+    ) -> Release:
+        """Return a release with both its halves."""
+        made = cls(guarantee, tables, parameters)
+        object.__setattr__(made, "_internal", internal)
+        return made
 
     @property
     def synthetic(self) -> pd.DataFrame:
         """The (first) synthetic table."""
         return self.tables[0]
+
+    @property
+    def internal(self) -> Internal:
+        """The half that must stay: diagnostics and the report."""
+        if not hasattr(self, "_internal"):
+            raise BadInput(
+                "this is the public half of a release, pickled or copied; its internal half stayed "
+                "where the release was made, and what needs it has to be done there."
+            )
+        return self._internal
 
     def card(self) -> str:
         """Return the public card; only what is published goes into it."""
@@ -58,24 +99,39 @@ class Release:
         schema = Schema.from_dict(self.parameters[0]["schema"])
         return render_card(self.guarantee, schema, self.tables)
 
+    def __repr__(self) -> str:
+        count, rows = len(self.tables), len(self.tables[0])
+        tables = "1 table" if count == 1 else f"{count} tables"
+        return f"<Release: {tables} of {rows:,} synthetic rows. {self.guarantee.headline}>"
+
+    def _repr_html_(self) -> str:
+        """Show the promise and the first rows in a notebook."""
+        from html import escape
+
+        rows = self.synthetic.head().to_html(index=False, border=0)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{rows}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
     def write(
         self, directory: str | os.PathLike[str], *, force: bool = False, parquet: bool = False
     ) -> Path:
-        """Write the release; an earlier release in the same place is replaced only by force."""
-        destination = Path(directory)
+        """Write both halves; an earlier release in the same place is replaced only by force."""
+        destination, internal = Path(directory), self.internal
         check_destination(destination, force=force)
-        if self.charge is not None:
-            self.charge.check()
+        if internal.charge is not None:
+            internal.charge.check()
         destination.parent.mkdir(parents=True, exist_ok=True)
         with hidden_directory(destination) as staging:
             self._write_public(staging / "public", parquet=parquet)
-            self._write_internal(staging / "internal")
+            _write_internal(internal, staging / "internal")
             _settle(staging)
             appear = partial(_move_into_place, staging, destination, force=force)
-            if self.charge is None:
+            if internal.charge is None:
                 appear()
             else:
-                self.charge.publish(self.parameters[0]["parameters"], appear)
+                internal.charge.publish(self.parameters[0]["parameters"], appear)
         return destination
 
     def _write_public(self, public: Path, *, parquet: bool) -> None:
@@ -90,12 +146,13 @@ class Release:
         (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")
         (public / "card.html").write_text(self.card(), encoding="utf-8")
 
-    def _write_internal(self, internal: Path) -> None:
-        internal.mkdir(mode=0o700)
-        _write_json(internal / "diagnostics.json", self.diagnostics)
-        (internal / "report.html").write_text(self.report(), encoding="utf-8")
-        for file in internal.iterdir():
-            file.chmod(0o600)
+
+def _write_internal(half: Internal, internal: Path) -> None:
+    internal.mkdir(mode=0o700)
+    _write_json(internal / "diagnostics.json", half.diagnostics)
+    (internal / "report.html").write_text(half.report(), encoding="utf-8")
+    for file in internal.iterdir():
+        file.chmod(0o600)
 
 
 def check_destination(destination: Path, *, force: bool | None) -> None:

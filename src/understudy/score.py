@@ -12,10 +12,12 @@ b its offset, B the censoring bound. A mechanism is a row of this table:
     unweighted    1                                 0     ∞      none
     weighted      c₁ (1 − f̃) + c₂ within [0, 1]     0     ∞      asymptotic
     weighted-e    as weighted, 0 where α|f| > ε/2   0     ∞      asymptotic
-    censor-uw     1                                 0     ε/2    strict
-    censor-w      as weighted                       0     ε/2    strict if α is a function of the
+    censor-uw     1                                 0     ε/2    strict *
+    censor-w      as weighted                       0     ε/2    strict * if α is a function of the
                                                                  record alone, else asymptotic
-    anchored      a constant                        f_θ₀  ε/2    strict; several stages share ε
+    anchored      a constant                        f_θ₀  ε/2    strict *; several stages share ε
+
+    * with exact draws; by Markov chains it is conditional on their convergence
 
 (ε/2 under add-remove; ε/4 under replace-one. `guarantee.py` says why.) With α = 1, b = 0 and
 B = ∞ the equation is the model's ordinary posterior.

@@ -127,11 +127,11 @@ def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
     """Return θ of an earlier release, which must have been made with the same model and schema."""
     place = Path(path)
     published = read_parameters(place / "parameters.json" if place.is_dir() else place)
-    sound = published.get("kind") == "strict" and not published.get("convergence_waived", True)
-    if not sound or published.get("seeded", True):
+    stated = published.get("kind") in ("strict", "conditional")
+    if not stated or published.get("convergence_waived", True) or published.get("seeded", True):
         raise BadInput(
-            f"'{path}' cannot be an anchor: it was not released under a strict guarantee, so it "
-            f"may tell more about its table than any ε allows."
+            f"'{path}' cannot be an anchor: it was not released under a strict or conditional "
+            f"guarantee, so it may tell more about its table than any ε allows."
         )
     if published["model"] != model.spec:
         raise BadInput(f"'{path}' was released with another model, so it cannot be an anchor.")

@@ -24,7 +24,7 @@ from understudy.mechanisms import Mechanism
 from understudy.preparation import frame_of, name_of, prepare
 from understudy.pricing import Price
 from understudy.progress import Progress, silent, stage
-from understudy.release import Release
+from understudy.release import Internal, Release
 from understudy.schema import Role, Schema
 from understudy.simulation import simulate
 from understudy.tables import decode, encode
@@ -84,11 +84,10 @@ def synthesize(
         ledger,
         cost,
         label=label,
-        details={
-            "schema_digest": schema.digest,
-            "membership_protected": plan.membership,
-            **({} if schema.unit is None else {"unit": schema.unit.name}),
-        },
+        details={"schema_digest": schema.digest},
+        kind=job.kind,
+        unit=None if schema.unit is None else schema.unit.name,
+        membership=plan.membership,
         seeded=job.source.seeded,
         waived=accept_poor_mixing,
     )
@@ -133,7 +132,7 @@ def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[st
         "schema": job.schema.to_dict(),
         "schema_digest": job.schema.digest,
         "mechanism": job.mechanism.name,
-        "kind": str(job.mechanism.kind),
+        "kind": str(job.kind),
         "convergence_waived": job.accept_poor_mixing,
         "seeded": job.source.seeded,
         "understudy": __version__,
@@ -148,6 +147,7 @@ def _guarantee(
     weight = job.schema.survey_weight
     asked = Circumstances(
         mechanism=mechanism,
+        kind=job.kind,
         draws=job.count,
         sampler=job.sampler,
         copied_predictors=plan.copied,
@@ -161,7 +161,7 @@ def _guarantee(
     )
     return Guarantee(
         mechanism=mechanism.name,
-        kind=mechanism.kind,
+        kind=job.kind,
         asked=mechanism.adjacency,
         epsilon=None if cost is None else {a: each.epsilon for a, each in cost.items()},
         rho=None if cost is None else {a: each.rho for a, each in cost.items()},
@@ -236,13 +236,11 @@ def _release(
         pairs = measure_pairs(confidential, synthetic[0], compared)
         return page(pairs=pairs, year=year).render()
 
-    return Release(
-        guarantee=guarantee,
-        tables=tuple(synthetic),
-        parameters=tuple(published),
-        diagnostics=diagnostics,
-        report=report,
-        charge=charge,
+    return Release.of(
+        guarantee,
+        tuple(synthetic),
+        tuple(published),
+        internal=Internal(diagnostics, report, charge),
     )
 
 

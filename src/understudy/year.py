@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from understudy.accounting import Cost, composed, epsilon_at, exact, pure, total
 from understudy.column import writable
-from understudy.ledger_chain import Entry, Settings
+from understudy.guarantee import Kind
+from understudy.ledger_chain import Entry, Neighbours, Settings
+from understudy.rounding import at_least, at_most, plain
 
 if TYPE_CHECKING:
     from understudy.ledger import Ledger
@@ -28,6 +30,9 @@ FURTHEST = 1000
 """Beyond so many releases nobody plans."""
 USUAL_DELTA = 1e-6
 """The δ at which zero-concentrated totals are told where the ledger itself has none."""
+
+_DIGITS = 15
+"""All that matter of a number that was added up exactly."""
 
 PUBLISHED, ABANDONED, CURRENT = "published", "abandoned", "this release"
 UNSEEN = "under way, or never finished"
@@ -41,6 +46,7 @@ class Period:
     name: str
     """The period that the entry names, or else its label."""
     time: str
+    kind: Kind
     epsilon: float
     rho: float
     spent: Fraction
@@ -54,6 +60,8 @@ class Year:
     """All periods of a ledger in order, and their totals."""
 
     settings: Settings
+    neighbours: Neighbours | None
+    """What all ε's are about; None as long as nothing says."""
     rows: tuple[Period, ...]
     cost: Cost
     """What all of them cost together."""
@@ -73,11 +81,20 @@ class Year:
         return USUAL_DELTA if self.settings.delta is None else self.settings.delta
 
     @property
+    def condition(self) -> str | None:
+        """On what the totals rest beyond theorems, where any entry rests on more."""
+        names = [str(row.number) for row in self.rows if row.kind is Kind.CONDITIONAL]
+        if not names:
+            return None
+        which = f"entry {names[0]}" if len(names) == 1 else f"entries {', '.join(names)}"
+        return f"the Markov chains of {which} have converged"
+
+    @property
     def outlook(self) -> str | None:
         """How long the budget lasts, in words."""
         if self.more is None:
             return None
-        price = f"at the last price, ε = {plain(self.rows[-1].epsilon)}"
+        price = f"at the last price, ε = {at_most(self.rows[-1].epsilon, _DIGITS)}"
         if self.more == 0:
             return f"no further release fits {price}"
         if self.more >= FURTHEST:
@@ -97,37 +114,40 @@ class Year:
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The totals, each with its name, as they are shown."""
-        settings, spent = self.settings, f"ε = {plain(self.spent)}"
+        settings, spent = self.settings, f"ε = {at_most(self.spent, _DIGITS)}"
         if self.used != self.spent:
-            spent += f", or {part(self.used, settings)} at δ = {plain(self.delta)}"
+            spent += f", or {spent_part(self.used, settings)} at δ = {plain(self.delta)}"
         return (
             ("population", settings.population or "(not named)"),
             ("adjacency", str(settings.adjacency)),
+            ("protects", str(self.neighbours or "as the first charge will say")),
             ("budget", stated(settings)),
             ("spent", spent),
+            *([] if self.condition is None else [("provided", self.condition)]),
             ("zCDP", self._concentrated()),
-            ("left", f"ε = {part(self.left, settings)}"),
+            ("left", f"ε = {left_part(self.left, settings)}"),
             *([] if self.outlook is None else [("outlook", self.outlook)]),
         )
 
     def _concentrated(self) -> str:
-        rho, delta = f"ρ = {self.cost.rho:.6g}", plain(self.delta)
+        rho, delta = f"ρ = {at_most(self.cost.rho)}", plain(self.delta)
         if exact(self.converted) >= self.spent:
             return rho
         unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
-        return f"{rho}, or ε = {self.converted:.6g} at δ = {delta}{unused}"
+        return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
 
     def __str__(self) -> str:
         """The year as a table for the terminal."""
-        rows = [("number", "time", "period", "ε", "spent", "left", "state")]
+        rows = [("number", "time", "period", "kind", "ε", "spent", "left", "state")]
         rows += [
             (
                 str(row.number),
                 row.time,
                 row.name,
-                plain(row.epsilon),
-                plain(row.spent),
-                part(row.left, self.settings),
+                row.kind,
+                at_most(row.epsilon, _DIGITS),
+                at_most(row.spent, _DIGITS),
+                left_part(row.left, self.settings),
                 row.state,
             )
             for row in self.rows
@@ -161,6 +181,7 @@ def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
                 number=entry.number,
                 name=_name(entry),
                 time=entry.time,
+                kind=entry.guarantee,
                 epsilon=entry.cost.epsilon,
                 rho=entry.cost.rho,
                 spent=pure(costs[:count]),
@@ -172,6 +193,7 @@ def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
     delta = USUAL_DELTA if settings.delta is None else settings.delta
     return Year(
         settings=settings,
+        neighbours=chain.neighbours,
         rows=tuple(rows),
         cost=together,
         spent=pure(costs),
@@ -211,11 +233,11 @@ def stated(settings: Settings) -> str:
     return f"ε = {plain(settings.budget)}{at}"
 
 
-def plain(number: float | Fraction) -> str:
-    """Return a number as people write it."""
-    return repr(float(number)).removesuffix(".0")
+def spent_part(number: float | Fraction, settings: Settings) -> str:
+    """Return what is spent of a budget: exactly, except where it was converted to δ."""
+    return at_most(number, _DIGITS if settings.delta is None else 6)
 
 
-def part(number: float | Fraction, settings: Settings) -> str:
-    """Return a part of the budget: exactly, except where it was converted to δ."""
-    return plain(number) if settings.delta is None else f"{float(number):.6g}"
+def left_part(number: float | Fraction, settings: Settings) -> str:
+    """Return what is left of a budget, which is never overstated."""
+    return at_least(number, _DIGITS if settings.delta is None else 6)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from understudy.guarantee import Adjacency
+from understudy.rounding import at_most, plain
 
 _SLACK = 1e-6
 """Relative; larger than the rounding of any sum here, far smaller than any leak."""
@@ -71,13 +72,13 @@ class Audit:
 
     def __str__(self) -> str:
         """All numbers and what they mean, in plain words."""
-        claimed = "nothing strict" if self.claimed is None else f"ε = {self.claimed:.5g}"
+        claimed = "no number" if self.claimed is None else f"ε = {at_most(self.claimed)}"
         picked = ""
         if self.selection_log_ratio is not None:
             picked = f"  of exact draws:     {self.selection_log_ratio:.5g}\n"
         return (
             f"{self.mechanism} under {self.adjacency}, tables of {self.n:,} records\n"
-            f"  asked for:          ε = {self.target:.5g}\n"
+            f"  asked for:          ε = {plain(self.target)}\n"
             f"  claimed:            {claimed}\n"
             f"  largest log-ratio:  {self.largest_log_ratio:.5g}\n"
             f"{picked}"
@@ -89,7 +90,7 @@ class Audit:
         if self.broken:
             return "The claim is broken: these neighbours can be told apart better than it allows."
         if self.exceeds:
-            return f"That is more than the ε = {self.target:.5g} that was asked for."
+            return f"That is more than the ε = {plain(self.target)} that was asked for."
         if self.claimed is None:
             return "No neighbour was found that passes the ε asked for; none is ruled out either."
         return "No neighbour was found that breaks the claim."

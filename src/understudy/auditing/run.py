@@ -18,7 +18,7 @@ from understudy.guarantee import Adjacency, Weights, check_epsilon
 from understudy.mechanisms import Anchored, CensorW, Mechanism, RowMechanism
 from understudy.models.beta import beta
 from understudy.models.declared import as_declared
-from understudy.pricing import price
+from understudy.pricing import Plan
 from understudy.schema import LARGEST_UNIT, Schema
 
 if TYPE_CHECKING:
@@ -149,13 +149,13 @@ def _claimed(
         if getattr(mechanism, "weights", None) is not Weights.SAME_DATA:
             raise BadInput(f"{mechanism.name} learns no weights that a function could replace.")
         return asked if isinstance(mechanism, RowMechanism) and mechanism.bound < math.inf else None
-    bounds: tuple[float, ...] = ()
+    bounds: tuple[float, ...] = (mechanism.bound,) if isinstance(mechanism, RowMechanism) else ()
     if isinstance(mechanism, Anchored):
         plan = mechanism.plan(
             size=size, dimension=model.dimension, rows_per_record=model.rows_per_record
         )
         bounds = tuple(stage.bound for stage in plan)
-    charged = price(mechanism, draws=1, bounds=bounds)
+    charged = Plan(mechanism, bounds, draws=1).cost
     return None if charged is None else min(asked, charged[adjacency].epsilon)
 
 

@@ -49,7 +49,7 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Anchored(Mechanism):
-    """α a constant, b = f_θ₀(x), B = αT. Strict.
+    """α a constant, b = f_θ₀(x), B = αT. Strict with exact draws, else conditional.
 
     What is censored is how much better θ explains a record than a public θ₀ does: close to zero
     for every θ near θ₀, so that almost nothing is censored and almost nothing is lost. Since

@@ -34,7 +34,12 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def kind(self) -> Kind:
-        """How firmly the guarantee holds."""
+        """How firmly the guarantee holds for a draw from the mechanism's very target."""
+
+    def kind_with(self, sampler: str) -> Kind:
+        """Return how firmly it holds for a draw by this sampler: chains only come close."""
+        by_chains = sampler == "nuts" and self.kind is Kind.STRICT
+        return Kind.CONDITIONAL if by_chains else self.kind
 
     @property
     @abstractmethod

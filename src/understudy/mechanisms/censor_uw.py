@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CensorUw(RowMechanism):
-    """α = 1, b = 0, B = ε/2 (ε/4 under replace-one). Strict.
+    """α = 1, b = 0, B = ε/2 (ε/4 under replace-one). Strict with exact draws, else conditional.
 
     A score depends on θ and its own record alone and never leaves [−B, B]: the theorem of
     `guarantee.py` applies as it stands.

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CensorW(RowMechanism):
-    """α as Weighted, b = 0, B = ε/2 (ε/4 under replace-one). Asymptotic, or strict by a reference.
+    """α as Weighted, b = 0, B = ε/2 (ε/4 under replace-one). Asymptotic, or as Censor_uw.
 
     Each score is bounded, but with weights from the same table one record moves the smallest or
     largest risk, and with it every other record's weight and score. The theorem of `guarantee.py`
     needs weights that are a function of the record alone. A reference (`references.py`) gives such
-    a function: its draws and its range of risks are fixed before the table is seen.
+    a function: its draws and its range of risks are fixed before the table is seen. The target is
+    then as private as that of Censor_uw, and drawn from by chains: the guarantee is conditional.
     """
 
     epsilon: float

@@ -7,16 +7,18 @@ public, and this module imports nothing that has ever seen a record.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.column import Role, Type
-from understudy.guarantee import Adjacency, Kind
+from understudy.guarantee import Adjacency
 from understudy.report import plain, spark
 from understudy.report.curves import bin_edges
 from understudy.report.template import fill
-from understudy.report.wording import hundredths, percent, person
+from understudy.report.wording import BADGES, hundredths, percent, person
+from understudy.rounding import at_most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,6 +97,7 @@ def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
     kind, badge = _badge(guarantee)
     facts = [
         *([] if guarantee.population is None else [("Population", guarantee.population)]),
+        ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
         ("Mechanism", guarantee.mechanism),
         ("Draws of the parameters", f"{guarantee.draws:,}"),
         ("Privacy ledger", guarantee.charged or "not charged to any ledger"),
@@ -106,7 +109,7 @@ def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
         "odds": plain.odds(guarantee),
         "epsilons": [
             {
-                "number": person(stated[adjacency]),
+                "number": at_most(stated[adjacency]),
                 "words": f"when {words}",
                 "name": str(adjacency),
             }
@@ -126,9 +129,7 @@ def _badge(guarantee: Guarantee) -> tuple[str, str]:
     """Return the colour and the words of the badge: what voids a promise stands there first."""
     if guarantee.seeded:
         return "none", "✗ Not for release"
-    if guarantee.kind is Kind.STRICT and guarantee.waived:
-        return "asymptotic", "! Conditional guarantee"
-    return ("strict", "✓ Strict guarantee") if guarantee.epsilon else ("none", "✗ No guarantee")
+    return str(guarantee.kind), BADGES[guarantee.kind]
 
 
 def _protected(guarantee: Guarantee, schema: Schema) -> str:
@@ -151,10 +152,10 @@ def _together(guarantee: Guarantee) -> str | None:
     if guarantee.draws == 1:
         return None
     assert guarantee.epsilon is not None
-    each = guarantee.epsilon[Adjacency.ADD_REMOVE] / guarantee.draws
+    each = Fraction(repr(guarantee.epsilon[Adjacency.ADD_REMOVE])) / guarantee.draws
     return (
         f"Each of the {guarantee.draws} tables has its own draw of the parameters and its own "
-        f"share of ε ({person(each)} when rows are added or removed). The numbers above are for "
+        f"share of ε ({at_most(each)} when rows are added or removed). The numbers above are for "
         "whoever sees all of them."
     )
 
@@ -168,7 +169,7 @@ def _uses(guarantee: Guarantee, tables: int) -> list[str]:
         "confidential table by those who may.",
         "Say that the data are synthetic wherever a number from them is printed.",
     ]
-    if guarantee.kind is Kind.STRICT and not guarantee.waived:
+    if guarantee.kind.states_epsilon and not guarantee.waived:
         found.append(
             "Share it freely: nothing that is computed from these files weakens the promise."
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.confidential import Confidential
 from understudy.guarantee import Guarantee
 from understudy.report import closeness, groups, influence, sections, whole
 from understudy.report.drift import Earlier, since
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from understudy.year import Year
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Page:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Page(Confidential):
     """The report of one run, `internal/report.html`.
 
     `alpha` and `largest_score` hold a number for each record and are None where the mechanism has

@@ -13,27 +13,13 @@ import math
 from typing import TYPE_CHECKING
 
 from understudy.guarantee import Adjacency, Kind
+from understudy.rounding import certainty_at_most
 
 if TYPE_CHECKING:
     from understudy.guarantee import Guarantee
 
-LOOSE = 0.95
-"""From here on an opinion is close to knowledge, and the page says so."""
-
-
-def surest(epsilon: float) -> float:
-    """Return how sure one can be at most of what was a toss-up before."""
-    return 1 / (1 + math.exp(-epsilon))
-
-
-def percent_up(share: float) -> str:
-    """Write a share below 1 as a percentage, rounded up but never to certainty.
-
-    >>> percent_up(0.5), percent_up(surest(1.0)), percent_up(surest(20.0))
-    ('50%', '73.2%', 'more than 99.9%')
-    """
-    tenths = math.ceil(round(1000 * share, 9))
-    return f"{tenths / 10:g}%" if tenths < 1000 else "more than 99.9%"
+LOOSE = math.log(19)
+"""From this ε on one may be 95 % sure, an opinion is close to knowledge, and the page says so."""
 
 
 def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
@@ -44,10 +30,10 @@ def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
     part = "took part" if guarantee.membership else "provided their confidential values"
     who = "a person" if guarantee.unit is None else f"one '{guarantee.unit}'"
     return [
-        (f"Whether {who} {part}", percent_up(surest(stated[Adjacency.ADD_REMOVE]))),
+        (f"Whether {who} {part}", certainty_at_most(stated[Adjacency.ADD_REMOVE])),
         (
             f"Which of two possibilities the confidential values of {who} are",
-            percent_up(surest(stated[Adjacency.REPLACE_ONE])),
+            certainty_at_most(stated[Adjacency.REPLACE_ONE]),
         ),
     ]
 
@@ -65,11 +51,11 @@ def sentences(guarantee: Guarantee) -> list[str]:
         "they know, whatever computers they have, now and later. The limit is the number ε "
         "(epsilon): the smaller, the stricter."
     ]
-    if guarantee.waived:
-        found.insert(0, _CONDITIONAL)
+    if guarantee.kind is Kind.CONDITIONAL:
+        found.insert(0, _UNCHECKED if guarantee.waived else _CONDITIONAL)
     if guarantee.seeded:
         found.insert(0, _VOID)
-    if surest(stated[Adjacency.REPLACE_ONE]) >= LOOSE:
+    if stated[Adjacency.REPLACE_ONE] >= LOOSE:
         found.append(
             "This is a loose limit: it does not rule out that somebody who knows much already "
             "becomes almost sure."
@@ -88,6 +74,10 @@ _VOID = (
     "so what follows would only hold for a run without one."
 )
 _CONDITIONAL = (
+    "What follows holds only if a computation had settled down. That was checked as well as it can "
+    "be, but no check can prove it."
+)
+_UNCHECKED = (
     "What follows holds only if a computation had settled down, and whoever ran it did not insist "
     "that this was checked."
 )

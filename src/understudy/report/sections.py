@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.guarantee import SEEDED, Guarantee, Kind
+from understudy.guarantee import SEEDED, Guarantee
 from understudy.report import figures, plain
 from understudy.report.wording import (
+    BADGES,
     NOTHING,
     change,
     hundredths,
@@ -17,6 +18,7 @@ from understudy.report.wording import (
     points,
     signed,
 )
+from understudy.rounding import at_most
 from understudy.utility import CategoricalUtility, Missing, Utility, complete
 
 if TYPE_CHECKING:
@@ -29,11 +31,6 @@ if TYPE_CHECKING:
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400
 
-_BADGES = {
-    Kind.STRICT: "✓ Strict guarantee",
-    Kind.ASYMPTOTIC: "! Asymptotic, no strict guarantee",
-    Kind.NONE: "✗ No guarantee",
-}
 _STATISTICS = {
     "mean": "Mean",
     "median": "Median",
@@ -47,13 +44,13 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
     stated = guarantee.epsilon
     return {
         "kind": str(guarantee.kind),
-        "badge": _BADGES[guarantee.kind],
+        "badge": BADGES[guarantee.kind],
         "sentences": plain.sentences(guarantee),
         "odds": plain.odds(guarantee),
         "headline": guarantee.headline,
         "epsilons": [
             {
-                "number": None if stated is None else person(stated[adjacency]),
+                "number": None if stated is None else at_most(stated[adjacency]),
                 "words": f"when {words}",
                 "name": str(adjacency),
                 "asked": guarantee.asked is adjacency,
@@ -64,6 +61,7 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
         "assumptions": guarantee.assumptions,
         "warning": SEEDED[0].upper() + SEEDED[1:] if guarantee.seeded else None,
         "facts": [
+            ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
             ("Mechanism", guarantee.mechanism),
             ("Weights", str(guarantee.weights)),
             ("Sampler", guarantee.sampler),

@@ -9,8 +9,8 @@ import numpy as np
 from understudy.report.axes import numbers_along, shortened
 from understudy.report.figures import CONFIDENTIAL
 from understudy.report.svg import INK, inline_svg
-from understudy.report.wording import person
-from understudy.year import part, plain
+from understudy.rounding import at_most
+from understudy.year import left_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,10 +33,11 @@ def spending(year: Year | None) -> dict[str, Any] | None:
         "rows": [
             (
                 row.name,
-                plain(row.epsilon),
-                plain(row.spent),
-                part(row.left, year.settings),
-                person(row.rho),
+                row.kind,
+                at_most(row.epsilon, 15),
+                at_most(row.spent, 15),
+                left_part(row.left, year.settings),
+                at_most(row.rho, 4),
                 row.state,
                 row.time[:16].replace("T", " "),
             )

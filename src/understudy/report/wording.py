@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import math
 
+from understudy.guarantee import Kind
+
 NOTHING = "–"
+BADGES = {
+    Kind.STRICT: "✓ Strict guarantee",
+    Kind.CONDITIONAL: "! Conditional guarantee",
+    Kind.ASYMPTOTIC: "✗ Asymptotic, no guarantee for this table",
+    Kind.NONE: "✗ No guarantee",
+}
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 

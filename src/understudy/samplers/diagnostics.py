@@ -1,12 +1,16 @@
 """Have the chains converged? R-hat and bulk effective sample size, by ArviZ.
 
-The gate asks for R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
+The gate lets at most one draw in a thousand come from a trajectory that diverged, and it asks for
+R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
 
 - the log target and the record log-likelihood at fixed public points spread over the declared
   domain, which see the distribution that θ describes and not how its components are numbered;
 - every parameter. Where the elements of arrays can be renumbered together without changing prior
   or likelihood, as the components of a mixture can, those arrays are judged by their sorted
   elements: chains may disagree about labels.
+
+A gate can show that chains have not converged, never that they have: all of them may sit in one of
+two wells. So what it lets through is promised on condition (`guarantee.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +28,9 @@ if TYPE_CHECKING:
 
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400
+LARGEST_DIVERGENT = 0.001
+"""Share of draws whose trajectory diverged."""
+DIVERGENT = "divergent trajectories"
 _FEWEST_POINTS = 25
 
 
@@ -35,11 +42,16 @@ class Convergence:
     rhat: np.ndarray
     ess_bulk: np.ndarray
     divergences: int
+    draws: int
+    """Of all chains together."""
 
     def failing(self, smallest_ess: float = SMALLEST_ESS) -> tuple[str, ...]:
-        """Return the names of the quantities that have not converged."""
+        """Return the names of the quantities that have not converged, and divergences if many."""
         good = (self.rhat <= LARGEST_RHAT) & (self.ess_bulk >= smallest_ess)
-        return tuple(name for name, passes in zip(self.names, good, strict=True) if not passes)
+        failing = [name for name, passes in zip(self.names, good, strict=True) if not passes]
+        if self.divergences > LARGEST_DIVERGENT * self.draws:
+            failing.insert(0, DIVERGENT)
+        return tuple(failing)
 
 
 def rhat_and_ess(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,6 +93,7 @@ def judge(
         np.concatenate([[at_points[0].max()], rhat]),
         np.concatenate([[at_points[1].min()], ess]),
         divergences,
+        int(np.prod(z.shape[:2])),
     )
     return convergence, theta
 

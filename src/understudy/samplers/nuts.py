@@ -4,8 +4,9 @@ One kernel is compiled for a model and a number of records; weights, offsets and
 arguments, so the Unweighted fit and the refits that follow share it. Chains run in threads: a chain
 that takes long trajectories does not hold up the others, as it would in lock step.
 
-Warm-up goes in rounds. After each, the draws and slopes of all chains say in which coordinates to
-move next (`frames.py`); each chain finds a step size of its own.
+Chains start at points that do not depend on the table. Warm-up goes in rounds: after each, the
+draws and slopes of all chains say in which coordinates to move next (`frames.py`), and each chain
+finds a step size of its own.
 
 Draws come in blocks. When the gate of `diagnostics.py` is not passed, the chains go on from where
 they are, the older half of the blocks is dropped as further warm-up, and the gate looks again, up
@@ -41,6 +42,8 @@ ROUND = 100
 BLOCK = 1000
 LARGEST_BLOCKS = 8
 _ACCEPTANCE = 0.8
+_SPARE = 8
+"""Starting points drawn for each chain, of which the first that can be used is taken."""
 _SHORT = 6
 """Doublings of a trajectory in warm-up: in a frame that does not fit, long ones lead nowhere."""
 
@@ -141,13 +144,17 @@ def nuts(
 
 
 def _starts(model: Model, target: _Target, source: Source) -> jax.Array:
-    """Return a starting point for each chain, the likeliest of a few where the target is finite."""
-    points = model.starting_points(source.key(), 8 * CHAINS)
-    heights = _heights(model, target, points)
-    finite = jnp.where(jnp.isfinite(heights), heights, -jnp.inf)
-    groups = jnp.reshape(finite, (CHAINS, 8))
-    best = jnp.argmax(groups, axis=1) + 8 * jnp.arange(CHAINS)
-    return target.frame.place(points[best])
+    """Return a starting point for each chain, without regard to how likely the target makes it.
+
+    Chains that started where the target is highest would all start in the same well, one record
+    could decide in which, and no diagnostic would show it. Only a point at which the target is not
+    finite, where no chain can start, is replaced by the next.
+    """
+    points = model.starting_points(source.key(), _SPARE * CHAINS)
+    finite = np.isfinite(_heights(model, target, points))
+    # Finite ones come first, in the order in which they were drawn.
+    chosen = np.argsort(~finite, kind="stable")[:CHAINS]
+    return target.frame.place(points[chosen])
 
 
 @partial(jax.jit, static_argnames="model")

@@ -179,11 +179,11 @@ def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) 
 
 
 def _values(release: Release, outcome: str) -> dict[str, float | None]:
-    measured = release.diagnostics["utility"][outcome]
+    measured = release.internal.diagnostics["utility"][outcome]
     guaranteed, asked = release.guarantee.epsilon, release.guarantee.asked
-    local = release.diagnostics["local_epsilon"]
+    local = release.internal.diagnostics["local_epsilon"]
     return {
-        "lipschitz_bound": release.diagnostics["lipschitz_bound"],
+        "lipschitz_bound": release.internal.diagnostics["lipschitz_bound"],
         "epsilon": local if guaranteed is None else guaranteed[asked],
         **{statistic: measured[statistic] for statistic in GLOBAL},
         **{statistic: measured["synthetic"][statistic] for statistic in SPECIFIC},

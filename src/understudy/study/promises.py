@@ -14,11 +14,12 @@ from understudy.mechanisms import (
     CensorW,
     Mechanism,
     PerturbedHistogram,
+    RowMechanism,
     Unweighted,
     Weighted,
     WeightedE,
 )
-from understudy.pricing import price
+from understudy.pricing import Plan
 from understudy.study import paper
 from understudy.study.arms import LABELS, OURS, short
 
@@ -81,11 +82,13 @@ def _mechanisms() -> dict[str, Mechanism]:
 
 
 def _promise(key: str, mechanism: Mechanism) -> Promise:
-    bounds = []
+    bounds: tuple[float, ...] = ()
     if isinstance(mechanism, Anchored):
-        plan = mechanism.plan(size=paper.N, dimension=_PARAMETERS)
-        bounds = [stage.bound for stage in plan]
-    cost = price(mechanism, draws=1, bounds=bounds)
+        stages = mechanism.plan(size=paper.N, dimension=_PARAMETERS)
+        bounds = tuple(stage.bound for stage in stages)
+    elif isinstance(mechanism, RowMechanism):
+        bounds = (mechanism.bound,)
+    cost = Plan(mechanism, bounds, draws=1).cost
     said = LABELS[key].removesuffix(")").partition(" (")[2]
     return Promise(
         label=short(key),
