@@ -1,4 +1,4 @@
-"""Utility of every strict mechanism at the same ε, beside the posterior without privacy.
+"""Utility of every mechanism with a stated ε at the same ε, beside the posterior without privacy.
 
     python benchmarks/anchored.py [--replicates 20]
 
@@ -32,7 +32,7 @@ def mechanisms(epsilon: float) -> dict[str, us.Mechanism]:
         "anchored, ladder from nothing": us.Anchored(epsilon=epsilon),
         "anchored at a drifted history": us.Anchored(epsilon=epsilon, anchor=HISTORY),
         "censor-uw": us.CensorUw(epsilon=epsilon),
-        "censor-w (same data, not strict)": us.CensorW(epsilon=epsilon),
+        "censor-w (same data, asymptotic)": us.CensorW(epsilon=epsilon),
         "ph with √n bins": us.PerturbedHistogram(epsilon=epsilon),
     }
 

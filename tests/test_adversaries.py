@@ -5,6 +5,7 @@ outcome is more than e^ε times as probable on one as on the other. A refusal is
 """
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from scipy import stats
 
 import adversaries
 import understudy as us
+from understudy import fitting
 from understudy._jax import jnp
 from understudy.randomness import Source
 from understudy.samplers.diagnostics import DIVERGENT
@@ -23,6 +25,12 @@ from understudy.score import Row
 RUNS = 40
 EPSILON = 1.0
 CONFIDENCE = 0.95
+
+
+@pytest.fixture(autouse=True)
+def one_block(monkeypatch):
+    """Refuse after one block of draws: further ones only let chains go on that disagree."""
+    monkeypatch.setattr(fitting, "nuts", partial(nuts, largest_blocks=1))
 
 
 def outcome(model, record):

@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import pytest
 
@@ -145,3 +146,14 @@ def test_plain_words_survive_an_absurd_epsilon():
 def test_a_seeded_guarantee_says_that_it_is_not_for_release():
     assert guarantee(seeded=True).headline.startswith("NOT FOR RELEASE")
     assert "NOT FOR RELEASE" not in str(guarantee())
+
+
+PAGES = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "docs/privacy-promise.md"])
+@pytest.mark.parametrize("kind", Kind)
+def test_every_page_says_the_same_of_the_four_kinds(page, kind):
+    text = " ".join((PAGES / page).read_text(encoding="utf-8").split())
+    assert f"`{kind}`" in text
+    assert kind.meaning in text

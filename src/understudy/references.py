@@ -50,9 +50,9 @@ class Reference(Confidential):
     """What tells whether another table is the reference itself."""
 
     def __repr__(self) -> str:
-        return (
-            super().__repr__() if self.origin == "confidential" else f"<Reference: {self.origin}>"
-        )
+        if self.origin == "confidential":
+            return super().__repr__()
+        return f"<Reference: {self.origin}>"
 
     def risk(self, model: Model, data: Data) -> jax.Array:
         """Return the risk of each record of any table."""
