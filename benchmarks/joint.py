@@ -4,8 +4,9 @@
 
 The table is the CPS of 2004 (hourly earnings, degree, gender, age; 7986 records). Printed are the
 max-ECDF of earnings, and how far the coefficients of gender and degree in a regression of the
-logarithm of earnings are from those of the confidential table, relative to them. Conditional on
-the convergence of its chains, add-remove, NUTS, no history. Seeds are fixed; runs whose chains did not converge are counted.
+logarithm of earnings are from those of the confidential table, relative to them. Add-remove,
+NUTS (conditional on convergence), no history. Seeds are fixed; runs whose chains did not converge
+are counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which settings are tried: every strict mechanism that can be released period after period.
+"""Which settings are tried: every mechanism that can be released period after period.
 
-Weighted and weighted-e promise nothing strict and cannot be charged to a ledger. censor-w is strict
+Weighted and weighted-e promise no number and cannot be charged to a ledger. censor-w promises one
 where its weights are fixed before the table is seen; a public reference gives such weights.
 """
 
@@ -56,7 +56,7 @@ def settings(
         if name not in MECHANISMS:
             raise BadInput(
                 f"'{name}' cannot be calibrated{nearest(name, MECHANISMS)}: a policy can have the "
-                f"mechanism {', '.join(MECHANISMS)}, whose guarantee is strict."
+                f"mechanism {', '.join(MECHANISMS)}, whose guarantee states an ε."
             )
     chosen = tuple(
         setting

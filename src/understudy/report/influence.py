@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.report import figures
-from understudy.report.wording import NOTHING, percent, person
+from understudy.report.wording import NOTHING, bounded, percent, person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,8 +30,8 @@ def facts(
         # JSON holds no infinity, so the diagnostics say nothing just where there is no bound.
         lipschitz = local = math.inf
     return [
-        ("Lipschitz bound Δ", person(lipschitz)),
-        ("Local ε = 2Δ", person(local)),
+        ("Lipschitz bound Δ", bounded(lipschitz)),
+        ("Local ε = 2Δ", bounded(local)),
         (
             "Censored records",
             NOTHING if censored is None else f"{censored:,} of {n:,} ({percent(censored / n)})",
@@ -48,7 +48,7 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
             str(number),
             person(stage["alpha"]),
             person(stage["threshold"]),
-            person(stage["bound"]),
+            bounded(stage["bound"]),
             person(stage["effective_candidates"], digits=3),
         )
         for number, stage in enumerate(diagnostics.get("stages") or (), start=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from understudy.guarantee import Kind
+from understudy.rounding import at_most
 
 NOTHING = "–"
 BADGES = {
@@ -36,6 +37,17 @@ def person(number: float | None, *, digits: int = 4) -> str:
     else:
         text = f"{size:.{digits}g}"
     return text if number >= 0 or text == "0" else f"−{text}"
+
+
+def bounded(number: float | None) -> str:
+    """Write a bound for people, rounded up.
+
+    >>> bounded(0.123412), bounded(None), bounded(math.inf)
+    ('0.1235', '–', '∞')
+    """
+    if number is None or not math.isfinite(number):
+        return person(number)
+    return at_most(number, 4)
 
 
 def tick(number: float) -> str:

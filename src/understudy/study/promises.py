@@ -33,8 +33,8 @@ _RELEASED = {"phi": 0.1, "lambda": 3.0}
 _WHY = {
     "censor-uw": (
         "Each score depends on its own record alone and stays within ±ε/2. Replacing a record is a "
-        "removal and an addition, so the ε of the paper’s own definition of neighbours is 2ε. Drawn "
-        "by Markov chains, as in the paper, it is conditional on their convergence."
+        "removal and an addition, so the ε of the paper’s own definition of neighbours is 2ε. "
+        "Drawn by Markov chains, as in the paper, it is conditional on their convergence."
     ),
     "ph": "Laplace noise of scale 2/ε covers a record that moves from one bin to another.",
     "ph-sqrt": "The same noise on more and narrower bins.",
