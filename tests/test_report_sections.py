@@ -182,9 +182,9 @@ def test_the_report_shows_the_year_and_escapes_whatever_a_ledger_holds(ledger):
 
 def test_the_section_repeats_the_exact_numbers_of_the_year(ledger):
     found = spending(year_of(ledger))
-    assert [row[:4] for row in found["rows"]] == [
-        ("2026-01", "0.4", "0.4", "0.6"),
-        (HOSTILE, "0.4", "0.8", "0.2"),
+    assert [row[:5] for row in found["rows"]] == [
+        ("2026-01", "strict", "0.4", "0.4", "0.6"),
+        (HOSTILE, "strict", "0.4", "0.8", "0.2"),
     ]
     assert ("zCDP", "ρ = 0.04") in found["facts"]
     assert ("Left", "ε = 0.2") in found["facts"]

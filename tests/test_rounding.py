@@ -1,5 +1,6 @@
 """Bounds are written so that they are never smaller than what they bound."""
 
+import doctest
 import math
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy import rounding
 from understudy.guarantee import LARGEST_EPSILON, SMALLEST_EPSILON
 from understudy.rounding import at_least, at_most, certainty_at_most, factor_at_most
 
@@ -59,3 +61,7 @@ def test_factors_that_were_once_rounded_down(epsilon, factor):
 def test_numbers_as_people_wrote_them_stay_as_they_are():
     for text in ("0.1", "1", "0.25", "12", "1e-06", "1.23456"):
         assert at_most(float(text)) == at_least(float(text)) == text
+
+
+def test_the_examples_hold():
+    assert doctest.testmod(rounding).failed == 0
