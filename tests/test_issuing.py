@@ -224,7 +224,108 @@ def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
 
 def test_the_public_reference_itself_is_not_released(office, capsys):
     refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
-    assert run(arguments(office, "2026-01", "--dry-run", table=0)) == 3
+    refused(office, capsys, "public reference", "2026-01", "--dry-run", table=0)
+    pd.read_csv(office / "0.csv")[::-1].to_csv(office / "0.csv", index=False)
+    refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
+
+
+SAME = {
+    "as it is": lambda table: table,
+    "other order of rows": lambda table: table.sample(frac=1, random_state=1),
+    "other order of columns": lambda table: table[["note", "pay"]],
+    "other notes": lambda table: table.assign(note="?"),
+}
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory, prepared):
+    """A policy that was calibrated on a confidential reference, with a column that is ignored."""
+    place = tmp_path_factory.mktemp("inside")
+    text = (prepared / "pay.toml").read_text() + '[columns.note]\nrole = "ignore"\n'
+    (place / "pay.toml").write_text(text)
+    for number in range(2):
+        table = pd.read_csv(prepared / f"{number}.csv").assign(note=range(400))
+        table.to_csv(place / f"{number}.csv", index=False)
+    calibrate(
+        place / "0.csv", reference_is="confidential", schema=place / "pay.toml", model="beta",
+        beside=place, epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
+        budget=2.0,
+    ).write(place / "POLICY.toml")  # fmt: skip
+    return place
+
+
+@pytest.fixture
+def bureau(inside, tmp_path):
+    place = tmp_path / "bureau"
+    shutil.copytree(inside, place)
+    us.Ledger.create(place / "ledger.db", budget=2.0, adjacency="add-remove", population="staff")
+    return place
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME)
+def test_a_confidential_reference_is_not_released_either(bureau, capsys, change, suffix):
+    again = change(pd.read_csv(bureau / "0.csv"))
+    file = bureau / f"again{suffix}"
+    again.to_csv(file, index=False) if suffix == ".csv" else again.to_parquet(file, index=False)
+    for more in ([], ["--dry-run"]):
+        given = arguments(bureau, "2026-01", *more)
+        given[1] = str(file)
+        assert run(given) == 3
+        told = capsys.readouterr().err
+        assert "chosen by looking at this very table" in told
+        assert "no ε covers" in told
+        assert len(told.splitlines()) == 1
+    assert not entries(bureau)
+    assert not (bureau / "2026-01").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+class TestReferenceFile:
+    def test_without_it_nothing_is_released(self, office, capsys, more):
+        (office / "POLICY.reference.json").unlink()
+        told = refused(office, capsys, "POLICY.reference.json", "2026-01", *more)
+        assert "put it back beside the policy" in told
+
+    def test_one_that_was_edited_is_refused(self, office, capsys, more):
+        file = office / "POLICY.reference.json"
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps(kept | {"mark": kept["mark"][::-1]}, indent=2) + "\n")
+        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+
+    def test_one_of_another_policy_is_refused(self, office, inside, capsys, more):
+        shutil.copy(inside / "POLICY.reference.json", office)
+        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+
+
+def test_every_public_file_says_what_the_settings_were_chosen_on(office, bureau):
+    said = {
+        office: "The settings of this release were chosen on a public reference table",
+        bureau: "chosen on a confidential reference table, whose records this ε does not cover",
+    }
+    for place, sentence in said.items():
+        assert run(arguments(place, "2026-01")) == 0
+        public = place / "2026-01/public"
+        guarantee = json.loads((public / "guarantee.json").read_text())
+        assert sum(sentence in each for each in guarantee["assumptions"]) == 1
+        for name in ("guarantee.txt", "card.html"):
+            assert sentence in (public / name).read_text()
+    assert not any("settings of this release" in s for s in _plain_assumptions(office))
+
+
+def _plain_assumptions(office):
+    """Of a release without a policy."""
+    schema = us.Schema.load(office / "pay.toml")
+    made = us.synthesize(schema, office / "1.csv", us.PerturbedHistogram(epsilon=1.0))
+    return made.guarantee.assumptions
+
+
+def test_what_a_release_was_calibrated_on_is_public_or_confidential(office):
+    schema = us.Schema.load(office / "pay.toml")
+    with pytest.raises(us.BadInput, match="must be public or confidential"):
+        us.synthesize(
+            schema, office / "1.csv", us.PerturbedHistogram(epsilon=1.0), calibrated_on="0.csv"
+        )
 
 
 def test_a_failure_after_the_charge_says_that_it_stays(office, capsys, monkeypatch):

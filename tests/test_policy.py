@@ -6,7 +6,7 @@ import understudy as us
 from understudy.errors import BadInput, Refused
 from understudy.guarantee import Adjacency
 from understudy.mechanisms import Anchored, CensorW, PerturbedHistogram
-from understudy.policy import Policy, digest_of_file
+from understudy.policy import Policy, digest_of_file, reference_file
 
 SCHEMA = """\
 [table]
@@ -37,6 +37,7 @@ def policy(schema, **changes):
         "budget": 6.0,
         "population": 'staff of "A" \\ B',
         "reference_is": "public",
+        "reference_digest": "0" * 64,
         "anchor": {"phi": 0.25, "lambda": 1e-05},
     }
     return Policy(**(given | changes))
@@ -72,6 +73,8 @@ def test_what_is_written_is_read_back(schema, tmp_path, changes):
         ("digest = ", "digest = 1 #"),
         ("epsilon = 0.5", "epsilon = ="),
         ('adjacency = "add-remove"', 'adjacency = "both"'),
+        ('reference_is = "public"', 'reference_is = "confidential"'),
+        ('reference_digest = "0', 'reference_digest = "1'),
     ],
 )
 def test_an_edited_policy_is_refused(schema, tmp_path, old, new):
@@ -82,6 +85,19 @@ def test_an_edited_policy_is_refused(schema, tmp_path, old, new):
     file.write_text(text.replace(old, new, 1))
     with pytest.raises(Refused, match="was edited"):
         Policy.load(file)
+
+
+@pytest.mark.parametrize("changes", [{"reference_digest": None}, {"reference_is": "secret"}])
+def test_a_policy_that_does_not_say_what_it_was_calibrated_on_is_refused(schema, tmp_path, changes):
+    """Even where its digest fits, which is no secret."""
+    policy(schema, **changes).write(tmp_path / "POLICY.toml")
+    with pytest.raises(Refused, match="is not complete"):
+        Policy.load(tmp_path / "POLICY.toml")
+
+
+def test_the_fingerprint_of_the_reference_is_kept_beside_the_policy(tmp_path):
+    assert reference_file(tmp_path / "POLICY.toml") == tmp_path / "POLICY.reference.json"
+    assert reference_file("pay.v2.toml").name == "pay.v2.reference.json"
 
 
 def test_a_missing_policy_is_bad_input(tmp_path):

@@ -1,6 +1,8 @@
 """A policy: everything that every period's release has in common, settled once on a reference.
 
-    POLICY.toml    mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget, population
+    POLICY.toml              mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget,
+                             population
+    POLICY.reference.json    by what the reference is recognised; stays inside
 
 A policy is public. It has a digest over all that it says, which the ledger repeats with every
 period; one that was edited is refused, because its settings would no longer be those that were
@@ -13,13 +15,15 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.assumptions import CALIBRATED_ON
 from understudy.errors import BadInput, Refused
 from understudy.files import written_whole
+from understudy.fingerprints import Fingerprint
 from understudy.guarantee import Adjacency
 from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_mechanism
 from understudy.schema import Schema, toml_key, toml_text
@@ -59,8 +63,9 @@ class Policy:
     budget: float
     population: str
     reference_is: str
-    reference_fingerprint: str | None = None
-    """Of a public reference, which must not be released; of a confidential one it would leak."""
+    """public or confidential."""
+    reference_digest: str
+    """Of the file by which the reference is recognised. Its salt is why this tells nothing."""
     anchor: Mapping[str, Any] | None = None
     """θ of a public reference, from which the first period starts."""
 
@@ -122,6 +127,10 @@ class Policy:
             )
         return schema
 
+    def load_reference(self, beside: Path) -> Fingerprint:
+        """Read by what the reference is recognised, and refuse another one's fingerprint."""
+        return Fingerprint.load(reference_file(beside), self.reference_digest)
+
     def load_model(self, schema: Schema, beside: Path) -> Model | None:
         """Build the model, and refuse a file that has changed."""
         from understudy.loading import load_model
@@ -161,6 +170,11 @@ class Policy:
 _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
 
 
+def reference_file(policy: str | os.PathLike[str]) -> Path:
+    """Return the file beside a policy by which its reference is recognised."""
+    return Path(policy).with_suffix(".reference.json")
+
+
 def moved(model: str, place: Callable[[str], str]) -> str:
     """Return a model with another path of the file that it is in, if it is in one."""
     path, colon, name = model.rpartition(":")
@@ -186,10 +200,13 @@ def _text(path: Path) -> str:
         raise BadInput(f"{path} is not UTF-8 text.") from None
 
 
+_CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}
+
+
 def _value(name: str, value: Any) -> Any:
     if name == "adjacency":
         return Adjacency(value)
-    if name == "mechanism" and value not in BY_NAME:
+    if name in _CHOICES and value not in _CHOICES[name]:
         raise ValueError(value)
     return tuple(value) if name == "priors" else value
 
