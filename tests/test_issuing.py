@@ -1,9 +1,11 @@
 """A period's release: from policy and ledger, through the command line, with its six refusals."""
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from understudy.calibration import calibrate
 from understudy.cli import run
 from understudy.issuing import Issue
 from understudy.mechanisms import Anchored
+from understudy.policy import Policy
 
 
 @pytest.fixture(scope="module")
@@ -360,21 +363,84 @@ def test_an_existing_directory_is_never_replaced(office, capsys):
     assert "--force" not in told
 
 
-def test_a_model_s_file_is_found_beside_the_policy(office, monkeypatch, capsys):
-    (office / "mine.py").write_text(
-        "import numpyro\nimport numpyro.distributions as dist\n\n"
-        "def staff(pay, n):\n"
-        "    mean = numpyro.sample('mean', dist.Normal(3, 1))\n"
-        "    with numpyro.plate('records', n):\n"
-        "        numpyro.sample('pay', dist.LogNormal(mean, 0.5), obs=pay)\n"
+MODEL = """\
+import numpyro
+import numpyro.distributions as dist
+from pathlib import Path
+
+Path({ran!r}).touch()
+
+
+def staff(pay, n):
+    mean = numpyro.sample("mean", dist.Normal(3, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("pay", dist.LogNormal(mean, 0.5), obs=pay)
+"""
+
+
+@pytest.fixture
+def in_file(office):
+    """The office's policy, sealed anew with a model in a file that leaves a trace when it runs."""
+    ran = office / "ran"
+    file = office / "mine.py"
+    file.write_text(MODEL.format(ran=str(ran)))
+    policy = replace(
+        Policy.load(office / "POLICY.toml"),
+        model="mine.py:staff",
+        model_digest=hashlib.sha256(file.read_bytes()).hexdigest(),
+        anchor=None,
     )
+    policy.write(office / "MINE.toml")
+    shutil.copy(office / "POLICY.reference.json", office / "MINE.reference.json")
+    return file, ran
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+@pytest.mark.parametrize("named", ["mine.py:staff", "{}:staff", "../office/mine.py:staff"])
+def test_a_sealed_policy_runs_nothing(office, in_file, capsys, monkeypatch, named, more):
+    """Anybody can seal a policy: its digest is no secret."""
+    file, ran = in_file
     monkeypatch.chdir(office)
-    calibrate(
-        "0.csv", reference_is="confidential", schema="pay.toml", model="mine.py:staff",
-        epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff", budget=2.0,
-    ).write("MINE.toml")  # fmt: skip
-    monkeypatch.chdir("/")
-    assert run(arguments(office, "2026-01", "--dry-run", policy="MINE.toml")) == 0
-    capsys.readouterr()
-    (office / "mine.py").write_text((office / "mine.py").read_text() + "# changed\n")
-    refused(office, capsys, "has changed since", "2026-01", policy="MINE.toml")
+    evil = replace(Policy.load(office / "MINE.toml"), model=named.format(file))
+    evil.write(office / "MINE.toml")
+    told = refused(office, capsys, "add --model", "2026-01", *more, policy="MINE.toml")
+    assert "path/to/mine.py:staff" in told
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+def test_a_model_file_that_changed_is_refused_before_it_runs(office, in_file, capsys, more):
+    file, ran = in_file
+    file.write_text(file.read_text() + "# changed\n")
+    given = ["--model", f"{file}:staff", *more]
+    refused(office, capsys, "has changed since", "2026-01", *given, policy="MINE.toml")
+    assert not ran.exists()
+
+
+def test_the_model_that_is_named_is_released(office, in_file, monkeypatch):
+    _, ran = in_file
+    monkeypatch.chdir(office)
+    given = ["--model", "mine.py:staff"]
+    assert run(arguments(office, "2026-01", *given, "--dry-run", policy="MINE.toml")) == 0
+    assert ran.exists()
+    assert run(arguments(office, "2026-01", *given, policy="MINE.toml")) == 0
+    following = Issue.of("MINE.toml", "2026-02", "ledger.db", model="mine.py:staff")
+    assert following.anchor == "θ of period 2026-01"
+
+
+def test_a_model_that_is_not_the_policy_s_is_refused(office, capsys):
+    refused(office, capsys, "leave out --model", "2026-01", "--model", "mixture")
+    assert run(arguments(office, "2026-01", "--dry-run", "--model", "beta")) == 0
+
+
+def test_a_policy_keeps_no_directory_of_the_model_s_file(office, in_file):
+    file, _ = in_file
+    found = calibrate(
+        office / "0.csv", reference_is="confidential", schema=office / "pay.toml",
+        model=f"{file}:staff", beside=office, epsilon=0.5, mechanisms=["anchored"], draws=1,
+        population="staff", budget=2.0,
+    )  # fmt: skip
+    assert found.policy.model == "mine.py:staff"
+    assert found.policy.model_digest == hashlib.sha256(file.read_bytes()).hexdigest()
+    page = found.write(office / "NEW.toml").read_text()
+    assert "--out 2026-01 --model path/to/mine.py:staff" in page

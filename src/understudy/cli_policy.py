@@ -117,20 +117,30 @@ def release(
     period: Annotated[str, typer.Option(help="Period of the table, such as 2026-02.")],
     ledger: Annotated[str, typer.Option(help="Ledger to charge before anything is drawn.")],
     out: Annotated[Path, typer.Option(help="Directory to write the release to.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="The policy's model again, if it is in a file: path/to/file.py:function."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be spent, and do nothing.")
     ] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Release one period under a policy, charged to a ledger."""
+    """Release one period under a policy, charged to a ledger.
+
+    Nothing that a policy names is executed: a model in a Python file has to be named with --model,
+    and runs only if it is the file that the policy was calibrated with.
+    """
     from understudy.issuing import Issue
     from understudy.progress import shown, stage
     from understudy.release import check_destination
 
     check_destination(out, force=None)
     with shown(quiet=quiet) as progress:
-        issue = Issue.of(policy, period, ledger, progress=progress)
+        issue = Issue.of(policy, period, ledger, model=model, progress=progress)
         if dry_run:
             quote = issue.quote(table, progress=progress)
         else:

@@ -64,9 +64,13 @@ class Issue:
         period: str,
         ledger: str | os.PathLike[str],
         *,
+        model: str | None = None,
         progress: Progress = silent,
     ) -> Issue:
-        """Read the policy and the ledger, and refuse what does not go together."""
+        """Read the policy and the ledger, and refuse what does not go together.
+
+        Where the policy's model is in a Python file, `model` names it as `--model` does.
+        """
         path = Path(policy)
         read = Policy.load(path)
         opened = Ledger.open(ledger)
@@ -81,16 +85,16 @@ class Issue:
         chain = opened.chain()
         terms.check(chain)
         with stage(progress, "Model"):
-            model = read.load_model(schema, path)
+            built = read.load_model(schema, model)
             latest = latest_release(chain)
-            mechanism, anchor = _mechanism(read, model, latest)
+            mechanism, anchor = _mechanism(read, built, latest)
         return cls(
             policy=read,
             terms=terms,
             ledger=opened,
             schema=schema,
             reference=reference,
-            model=model,
+            model=built,
             mechanism=mechanism,
             anchor=anchor,
             latest=latest,

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_me
 from understudy.schema import Schema, toml_key, toml_text
 
 if TYPE_CHECKING:
+    from understudy.loading import ModelFile
     from understudy.models.base import Model
 
 _OPTIONS = ("threshold", "c1", "c2", "bins")
@@ -50,7 +51,7 @@ class Policy:
     c2: float | None = None
     bins: int | str | None = None
     model: str | None = None
-    """As `--model` takes it, a file relative to the policy; None for the histogram."""
+    """As `--model` takes it, a file without its directory; None for the histogram."""
     family: str | None = None
     priors: tuple[str, ...] = ()
     model_digest: str | None = None
@@ -131,19 +132,44 @@ class Policy:
         """Read by what the reference is recognised, and refuse another one's fingerprint."""
         return Fingerprint.load(reference_file(beside), self.reference_digest)
 
-    def load_model(self, schema: Schema, beside: Path) -> Model | None:
-        """Build the model, and refuse a file that has changed."""
-        from understudy.loading import load_model
+    def load_model(self, schema: Schema, given: str | None = None) -> Model | None:
+        """Build the model; one in a file is in the `given` file, as `--model` takes it.
 
+        Nothing that a policy names is executed: anybody can write one, and its digest is no secret.
+        """
+        from understudy.loading import load_model, names_file
+
+        if self.model is not None and names_file(self.model) is not None:
+            return self._model_file(given).load(schema)
+        if given not in (None, self.model):
+            ours = "has no model" if self.model is None else f"has the model '{self.model}'"
+            raise Refused(f"the policy {ours}, and --model names another one: leave out --model.")
         if self.model is None:
             return None
-        model = moved(self.model, lambda file: str(beside.parent / file))
-        if digest_of_file(model) != self.model_digest:
+        return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+
+    def _model_file(self, given: str | None) -> ModelFile:
+        """Read the file that was named, and refuse one that is not what was calibrated with."""
+        from understudy.loading import model_file, names_file
+
+        ours = names_file(self.model or "")
+        assert ours is not None
+        wanted = f"--model path/to/{ours[0].name}:{ours[1]}"
+        if given is None:
             raise Refused(
-                f"the file of the model {self.model} has changed since the policy was calibrated: "
+                "the policy's model is in a Python file, and no file runs because a policy names "
+                f"it: look at the file, and add {wanted}."
+            )
+        theirs = names_file(given)
+        file = None if theirs is None or theirs[1] != ours[1] else model_file(given)
+        if file is None:
+            raise Refused(f"'{given}' is not the policy's model: give it as {wanted}.")
+        if file.digest != self.model_digest:
+            raise Refused(
+                f"the file of the model {given} has changed since the policy was calibrated: "
                 "undo the change, or calibrate again and begin another ledger."
             )
-        return load_model(model, schema=schema, family=self.family, priors=self.priors)
+        return file
 
     def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
         """Return the mechanism of a period, given the θ of the one before it, if there is one."""
@@ -173,20 +199,6 @@ _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
 def reference_file(policy: str | os.PathLike[str]) -> Path:
     """Return the file beside a policy by which its reference is recognised."""
     return Path(policy).with_suffix(".reference.json")
-
-
-def moved(model: str, place: Callable[[str], str]) -> str:
-    """Return a model with another path of the file that it is in, if it is in one."""
-    path, colon, name = model.rpartition(":")
-    return f"{place(path)}:{name}" if colon and path.endswith(".py") else model
-
-
-def digest_of_file(model: str) -> str | None:
-    """Return a fingerprint of the file that a model is in, if it is in one."""
-    path, colon, _ = model.rpartition(":")
-    if not (colon and path.endswith(".py")):
-        return None
-    return hashlib.sha256(_text(Path(path).expanduser()).encode()).hexdigest()
 
 
 def _text(path: Path) -> str:

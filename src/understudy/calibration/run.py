@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from understudy.accounting import exact
 from understudy.calibration.choice import Target, choose
@@ -24,8 +24,8 @@ from understudy.files import uninterrupted, written_whole
 from understudy.fingerprints import Fingerprint
 from understudy.guarantee import Adjacency, check_epsilon
 from understudy.ledger import checked_budget, checked_line
-from understudy.loading import load_model
-from understudy.policy import Policy, digest_of_file, moved, reference_file
+from understudy.loading import load_model, names_file
+from understudy.policy import Policy, reference_file
 from understudy.preparation import frame_of, name_of
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
@@ -36,6 +36,8 @@ from understudy.year import plain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from understudy.models.base import Model
 
 DRAWS = 5
 PERIODS = 12
@@ -149,12 +151,9 @@ def calibrate(
     policy = Policy(
         **asdict(chosen.setting),
         adjacency=relation,
-        model=moved(model, lambda file: os.path.relpath(Path(file).expanduser(), beside))
-        if modelled and model is not None
-        else None,
+        **(_model_terms(model, built) if modelled else {}),
         family=family if modelled else None,
         priors=tuple(priors) if modelled else (),
-        model_digest=digest_of_file(model) if modelled and model is not None else None,
         schema=os.path.relpath(schema, beside),
         schema_digest=declared.digest,
         rows=rows,
@@ -174,6 +173,17 @@ def calibrate(
         records=len(frame),
         draws=draws,
     )
+
+
+def _model_terms(model: str | None, built: Model | None) -> dict[str, Any]:
+    """Return what the policy says of the model: of a file the name and the digest that it ran with.
+
+    Where the file lies is nobody's business, and whoever releases says so again.
+    """
+    named = None if model is None else names_file(model)
+    if named is None or built is None:
+        return {"model": model}
+    return {"model": f"{named[0].name}:{named[1]}", "model_digest": built.spec["digest"]}
 
 
 def _budget(asked: float | None, epsilon: float, periods: int) -> float:
