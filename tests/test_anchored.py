@@ -297,6 +297,8 @@ class TestReference:
         own = us.reference(MODEL, TABLE, confidential=True)
         with pytest.raises(us.Refused, match="the confidential table itself"):
             us.synthesize(MODEL, TABLE, us.CensorW(epsilon=3.0, reference=own))
+        with pytest.raises(us.Refused, match="the confidential table itself"):
+            us.synthesize(MODEL, TABLE[::-1], us.CensorW(epsilon=3.0, reference=own))
 
     def test_an_anchored_draw_starts_at_the_reference(self, learned):
         mechanism = us.Anchored(epsilon=1.0, reference=learned)

@@ -18,7 +18,7 @@ LAYERS = [
     ["tables", "ledger_chain", "ledger_tables", "composition"],
     ["ledger_store", "year"],
     ["ledger"],
-    ["drafting", "utility", "predictors", "identifiers", "obedience"],
+    ["drafting", "utility", "predictors", "identifiers", "obedience", "fingerprints"],
     ["report"],
     ["score"],
     ["models"],

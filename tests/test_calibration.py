@@ -1,6 +1,8 @@
 """Calibration tries settings on a reference, chooses by stated rules, and writes a page."""
 
+import hashlib
 import html
+import json
 
 import numpy as np
 import pandas as pd
@@ -224,6 +226,20 @@ def test_a_confidential_reference_leaves_no_theta_and_a_private_page(workplace, 
     assert "do not publish" in page.read_text()
 
 
+@pytest.mark.parametrize("kind", ["public", "confidential"])
+def test_the_fingerprint_stays_in_a_file_of_its_own(workplace, tmp_path, kind):
+    """The policy holds a digest of that file, and nothing that could be computed from a table."""
+    given = {"reference_is": kind, "model": None, "mechanisms": ["ph"], "epsilon": 1.0, "draws": 1}
+    found = [calibrated(workplace, **given) for _ in range(2)]
+    found[0].write(tmp_path / "POLICY.toml")
+    file = tmp_path / "POLICY.reference.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == found[0].policy.reference_digest
+    assert found[0].policy.reference_digest != found[1].policy.reference_digest
+    text = (tmp_path / "POLICY.toml").read_text()
+    assert not any(str(kept) in text for kept in json.loads(file.read_text()).values())
+
+
 def test_a_histogram_s_policy_has_neither_model_nor_anchor(workplace, tmp_path):
     found = calibrated(workplace, mechanisms=["ph"], epsilon=1.0)
     assert (found.policy.model, found.policy.anchor) == (None, None)
@@ -235,21 +251,41 @@ def test_a_histogram_s_policy_has_neither_model_nor_anchor(workplace, tmp_path):
 def test_figures_from_a_confidential_reference_are_called_so(
     workplace, tmp_path, capsys, kind, told
 ):
-    given = ["--schema", workplace / "pay.toml", "--model", "beta", "--mechanism", "anchored"]
-    given += [
-        "--epsilon",
-        1,
-        "--draws",
-        1,
-        "--population",
-        "staff",
-        "-o",
-        tmp_path / "P.toml",
-        "--reference-is",
-        kind,
-    ]
-    assert run(["calibrate", str(workplace / "reference.csv"), *map(str, given)]) == 0
+    assert run(command(workplace, tmp_path, kind)) == 0
     assert capsys.readouterr().out.startswith("CONFIDENTIAL") is told
+
+
+def command(workplace, place, kind, *more):
+    return [
+        "calibrate", str(workplace / "reference.csv"), "--schema", str(workplace / "pay.toml"),
+        "--mechanism", "ph", "--epsilon", "1", "--draws", "1",
+        "--population", "staff", "-o", str(place / "P.toml"), "--reference-is", kind, *more,
+    ]  # fmt: skip
+
+
+def test_the_files_that_stay_inside_are_named(workplace, tmp_path, capsys):
+    policy, page, kept = (str(tmp_path / f"P.{end}") for end in ("toml", "html", "reference.json"))
+    assert run(command(workplace, tmp_path, "confidential")) == 0
+    told = capsys.readouterr().out
+    assert f"May be shared: {policy}\n" in told
+    assert f"Stays inside: {kept}, {page}\n" in told
+    assert run(command(workplace, tmp_path, "public", "--force")) == 0
+    told = capsys.readouterr().out
+    assert f"May be shared: {policy}, {page}\n" in told
+    assert f"Stays inside: {kept}\n" in told
+
+
+def test_both_files_are_replaced_together_or_not_at_all(workplace, tmp_path, capsys):
+    assert run(command(workplace, tmp_path, "public", "--quiet")) == 0
+    files = [tmp_path / "P.toml", tmp_path / "P.reference.json"]
+    first = [file.read_bytes() for file in files]
+    (tmp_path / "P.html").unlink()
+    files[0].rename(tmp_path / "kept")
+    assert run(command(workplace, tmp_path, "public", "--quiet")) == 2
+    assert "P.reference.json' exists already" in capsys.readouterr().err
+    assert not files[0].exists()
+    assert run(command(workplace, tmp_path, "public", "--quiet", "--force")) == 0
+    assert all(file.read_bytes() != old for file, old in zip(files, first, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """A period's release: from policy and ledger, through the command line, with its six refusals."""
 
+import hashlib
 import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,7 @@ from understudy.calibration import calibrate
 from understudy.cli import run
 from understudy.issuing import Issue
 from understudy.mechanisms import Anchored
+from understudy.policy import Policy
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +227,108 @@ def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
 
 def test_the_public_reference_itself_is_not_released(office, capsys):
     refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
-    assert run(arguments(office, "2026-01", "--dry-run", table=0)) == 3
+    refused(office, capsys, "public reference", "2026-01", "--dry-run", table=0)
+    pd.read_csv(office / "0.csv")[::-1].to_csv(office / "0.csv", index=False)
+    refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
+
+
+SAME = {
+    "as it is": lambda table: table,
+    "other order of rows": lambda table: table.sample(frac=1, random_state=1),
+    "other order of columns": lambda table: table[["note", "pay"]],
+    "other notes": lambda table: table.assign(note="?"),
+}
+
+
+@pytest.fixture(scope="module")
+def inside(tmp_path_factory, prepared):
+    """A policy that was calibrated on a confidential reference, with a column that is ignored."""
+    place = tmp_path_factory.mktemp("inside")
+    text = (prepared / "pay.toml").read_text() + '[columns.note]\nrole = "ignore"\n'
+    (place / "pay.toml").write_text(text)
+    for number in range(2):
+        table = pd.read_csv(prepared / f"{number}.csv").assign(note=range(400))
+        table.to_csv(place / f"{number}.csv", index=False)
+    calibrate(
+        place / "0.csv", reference_is="confidential", schema=place / "pay.toml", model="beta",
+        beside=place, epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
+        budget=2.0,
+    ).write(place / "POLICY.toml")  # fmt: skip
+    return place
+
+
+@pytest.fixture
+def bureau(inside, tmp_path):
+    place = tmp_path / "bureau"
+    shutil.copytree(inside, place)
+    us.Ledger.create(place / "ledger.db", budget=2.0, adjacency="add-remove", population="staff")
+    return place
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME)
+def test_a_confidential_reference_is_not_released_either(bureau, capsys, change, suffix):
+    again = change(pd.read_csv(bureau / "0.csv"))
+    file = bureau / f"again{suffix}"
+    again.to_csv(file, index=False) if suffix == ".csv" else again.to_parquet(file, index=False)
+    for more in ([], ["--dry-run"]):
+        given = arguments(bureau, "2026-01", *more)
+        given[1] = str(file)
+        assert run(given) == 3
+        told = capsys.readouterr().err
+        assert "chosen by looking at this very table" in told
+        assert "no ε covers" in told
+        assert len(told.splitlines()) == 1
+    assert not entries(bureau)
+    assert not (bureau / "2026-01").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+class TestReferenceFile:
+    def test_without_it_nothing_is_released(self, office, capsys, more):
+        (office / "POLICY.reference.json").unlink()
+        told = refused(office, capsys, "POLICY.reference.json", "2026-01", *more)
+        assert "put it back beside the policy" in told
+
+    def test_one_that_was_edited_is_refused(self, office, capsys, more):
+        file = office / "POLICY.reference.json"
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps(kept | {"mark": kept["mark"][::-1]}, indent=2) + "\n")
+        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+
+    def test_one_of_another_policy_is_refused(self, office, inside, capsys, more):
+        shutil.copy(inside / "POLICY.reference.json", office)
+        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+
+
+def test_every_public_file_says_what_the_settings_were_chosen_on(office, bureau):
+    said = {
+        office: "The settings of this release were chosen on a public reference table",
+        bureau: "chosen on a confidential reference table, whose records this ε does not cover",
+    }
+    for place, sentence in said.items():
+        assert run(arguments(place, "2026-01")) == 0
+        public = place / "2026-01/public"
+        guarantee = json.loads((public / "guarantee.json").read_text())
+        assert sum(sentence in each for each in guarantee["assumptions"]) == 1
+        for name in ("guarantee.txt", "card.html"):
+            assert sentence in (public / name).read_text()
+    assert not any("settings of this release" in s for s in _plain_assumptions(office))
+
+
+def _plain_assumptions(office):
+    """Of a release without a policy."""
+    schema = us.Schema.load(office / "pay.toml")
+    made = us.synthesize(schema, office / "1.csv", us.PerturbedHistogram(epsilon=1.0))
+    return made.guarantee.assumptions
+
+
+def test_what_a_release_was_calibrated_on_is_public_or_confidential(office):
+    schema = us.Schema.load(office / "pay.toml")
+    with pytest.raises(us.BadInput, match="must be public or confidential"):
+        us.synthesize(
+            schema, office / "1.csv", us.PerturbedHistogram(epsilon=1.0), calibrated_on="0.csv"
+        )
 
 
 def test_a_failure_after_the_charge_says_that_it_stays(office, capsys, monkeypatch):
@@ -259,21 +363,84 @@ def test_an_existing_directory_is_never_replaced(office, capsys):
     assert "--force" not in told
 
 
-def test_a_model_s_file_is_found_beside_the_policy(office, monkeypatch, capsys):
-    (office / "mine.py").write_text(
-        "import numpyro\nimport numpyro.distributions as dist\n\n"
-        "def staff(pay, n):\n"
-        "    mean = numpyro.sample('mean', dist.Normal(3, 1))\n"
-        "    with numpyro.plate('records', n):\n"
-        "        numpyro.sample('pay', dist.LogNormal(mean, 0.5), obs=pay)\n"
+MODEL = """\
+import numpyro
+import numpyro.distributions as dist
+from pathlib import Path
+
+Path({ran!r}).touch()
+
+
+def staff(pay, n):
+    mean = numpyro.sample("mean", dist.Normal(3, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("pay", dist.LogNormal(mean, 0.5), obs=pay)
+"""
+
+
+@pytest.fixture
+def in_file(office):
+    """The office's policy, sealed anew with a model in a file that leaves a trace when it runs."""
+    ran = office / "ran"
+    file = office / "mine.py"
+    file.write_text(MODEL.format(ran=str(ran)))
+    policy = replace(
+        Policy.load(office / "POLICY.toml"),
+        model="mine.py:staff",
+        model_digest=hashlib.sha256(file.read_bytes()).hexdigest(),
+        anchor=None,
     )
+    policy.write(office / "MINE.toml")
+    shutil.copy(office / "POLICY.reference.json", office / "MINE.reference.json")
+    return file, ran
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+@pytest.mark.parametrize("named", ["mine.py:staff", "{}:staff", "../office/mine.py:staff"])
+def test_a_sealed_policy_runs_nothing(office, in_file, capsys, monkeypatch, named, more):
+    """Anybody can seal a policy: its digest is no secret."""
+    file, ran = in_file
     monkeypatch.chdir(office)
-    calibrate(
-        "0.csv", reference_is="confidential", schema="pay.toml", model="mine.py:staff",
-        epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff", budget=2.0,
-    ).write("MINE.toml")  # fmt: skip
-    monkeypatch.chdir("/")
-    assert run(arguments(office, "2026-01", "--dry-run", policy="MINE.toml")) == 0
-    capsys.readouterr()
-    (office / "mine.py").write_text((office / "mine.py").read_text() + "# changed\n")
-    refused(office, capsys, "has changed since", "2026-01", policy="MINE.toml")
+    evil = replace(Policy.load(office / "MINE.toml"), model=named.format(file))
+    evil.write(office / "MINE.toml")
+    told = refused(office, capsys, "add --model", "2026-01", *more, policy="MINE.toml")
+    assert "path/to/mine.py:staff" in told
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["release", "dry-run"])
+def test_a_model_file_that_changed_is_refused_before_it_runs(office, in_file, capsys, more):
+    file, ran = in_file
+    file.write_text(file.read_text() + "# changed\n")
+    given = ["--model", f"{file}:staff", *more]
+    refused(office, capsys, "has changed since", "2026-01", *given, policy="MINE.toml")
+    assert not ran.exists()
+
+
+def test_the_model_that_is_named_is_released(office, in_file, monkeypatch):
+    _, ran = in_file
+    monkeypatch.chdir(office)
+    given = ["--model", "mine.py:staff"]
+    assert run(arguments(office, "2026-01", *given, "--dry-run", policy="MINE.toml")) == 0
+    assert ran.exists()
+    assert run(arguments(office, "2026-01", *given, policy="MINE.toml")) == 0
+    following = Issue.of("MINE.toml", "2026-02", "ledger.db", model="mine.py:staff")
+    assert following.anchor == "θ of period 2026-01"
+
+
+def test_a_model_that_is_not_the_policy_s_is_refused(office, capsys):
+    refused(office, capsys, "leave out --model", "2026-01", "--model", "mixture")
+    assert run(arguments(office, "2026-01", "--dry-run", "--model", "beta")) == 0
+
+
+def test_a_policy_keeps_no_directory_of_the_model_s_file(office, in_file):
+    file, _ = in_file
+    found = calibrate(
+        office / "0.csv", reference_is="confidential", schema=office / "pay.toml",
+        model=f"{file}:staff", beside=office, epsilon=0.5, mechanisms=["anchored"], draws=1,
+        population="staff", budget=2.0,
+    )  # fmt: skip
+    assert found.policy.model == "mine.py:staff"
+    assert found.policy.model_digest == hashlib.sha256(file.read_bytes()).hexdigest()
+    page = found.write(office / "NEW.toml").read_text()
+    assert "--out 2026-01 --model path/to/mine.py:staff" in page

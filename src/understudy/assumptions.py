@@ -35,6 +35,8 @@ class Circumstances:
     """The schema says that each row is protected by itself."""
     survey_weight: str | None = None
     """The column of survey weights."""
+    calibrated_on: str | None = None
+    """What the settings were chosen on, if on a reference: one that is public or confidential."""
 
 
 def assumptions(asked: Circumstances) -> tuple[str, ...]:
@@ -53,6 +55,8 @@ def _sentences(asked: Circumstances) -> Iterator[str]:
         yield _ORIGINS[reference.origin]
     if getattr(mechanism, "anchor", None) is not None:
         yield _RELEASED
+    if asked.calibrated_on is not None:
+        yield CALIBRATED_ON[asked.calibrated_on]
     if mechanism.kind is not Kind.NONE:
         yield from _circumstances(asked)
     if asked.kind.states_epsilon:
@@ -118,6 +122,18 @@ _ORIGINS = {
         "guarantee needs that nobody who is protected here is in both tables."
     ),
     "release": _RELEASED,
+}
+
+CALIBRATED_ON = {
+    "public": (
+        "The settings of this release were chosen on a public reference table, which holds nothing "
+        "that came from the confidential table."
+    ),
+    "confidential": (
+        "The settings of this release were chosen on a confidential reference table, whose records "
+        "this ε does not cover: what the settings tell about them is not accounted for, and nobody "
+        "who is protected here may be in it."
+    ),
 }
 
 

@@ -50,16 +50,23 @@ def calibrate(
     periods: Annotated[int, typer.Option(help="Periods that the budget pays for.")] = 12,
     draws: Annotated[int, typer.Option(help="Draws at each setting.")] = 5,
     seed: Annotated[int, typer.Option(help="Seed of the trials; nothing is released.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the policy.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite the policy and its files.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Choose mechanism and settings on a reference table, and write a policy."""
+    """Choose mechanism and settings on a reference table, and write a policy.
+
+    POLICY.toml may be shared. POLICY.reference.json, by which release recognises the reference and
+    refuses it, is written beside it and stays inside.
+    """
     from understudy.calibration import calibrate as run
+    from understudy.policy import reference_file
     from understudy.progress import shown
 
     if out.suffix != ".toml":
         raise BadInput(f"the policy must be a .toml file, and '{out}' is not.")
-    for path in (out, out.with_suffix(".html")):
+    for path in (out, out.with_suffix(".html"), reference_file(out)):
         if path.exists() and not force:
             raise BadInput(f"'{path}' exists already: name another policy, or add --force.")
     place = out.absolute().parent
@@ -94,9 +101,13 @@ def calibrate(
 
         if reference_is == "confidential":
             typer.echo("CONFIDENTIAL: accuracy computed from the reference; do not publish it.")
+        shared, inside = [out], [reference_file(out)]
+        (inside if reference_is == "confidential" else shared).append(page)
         typer.echo(
             f"{found.chosen.setting} at ε = {found.policy.epsilon:g}: {cost(found.chosen)}.\n"
-            f"Policy: {out}\nRisk and utility: {page}"
+            f"Policy: {out}\nRisk and utility: {page}\n"
+            f"May be shared: {', '.join(map(str, shared))}\n"
+            f"Stays inside: {', '.join(map(str, inside))}"
         )
 
 
@@ -106,20 +117,30 @@ def release(
     period: Annotated[str, typer.Option(help="Period of the table, such as 2026-02.")],
     ledger: Annotated[str, typer.Option(help="Ledger to charge before anything is drawn.")],
     out: Annotated[Path, typer.Option(help="Directory to write the release to.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="The policy's model again, if it is in a file: path/to/file.py:function."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be spent, and do nothing.")
     ] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Release one period under a policy, charged to a ledger."""
+    """Release one period under a policy, charged to a ledger.
+
+    Nothing that a policy names is executed: a model in a Python file has to be named with --model,
+    and runs only if it is the file that the policy was calibrated with.
+    """
     from understudy.issuing import Issue
     from understudy.progress import shown, stage
     from understudy.release import check_destination
 
     check_destination(out, force=None)
     with shown(quiet=quiet) as progress:
-        issue = Issue.of(policy, period, ledger, progress=progress)
+        issue = Issue.of(policy, period, ledger, model=model, progress=progress)
         if dry_run:
             quote = issue.quote(table, progress=progress)
         else:

@@ -1,6 +1,7 @@
 """One period's release: the policy's settings, the ledger's latest θ as anchor, one charge.
 
 policy -> schema and model, refused if they changed
+       -> the table, refused if the policy was calibrated on it
        -> the ledger, refused if it is another population's, or this period cannot come next
        -> anchor: the latest earlier period's θ, else the policy's, else the ladder
        -> synthesize, charged under the ledger's lock
@@ -16,16 +17,17 @@ from typing import TYPE_CHECKING, Any
 from understudy import histogram
 from understudy.charging import Account
 from understudy.errors import Refused
+from understudy.fingerprints import Fingerprint
 from understudy.ledger import Ledger
 from understudy.mechanisms import Mechanism
 from understudy.periods import Period, Terms, latest_release
 from understudy.policy import Policy
-from understudy.preparation import Prepared, frame_of, prepare
+from understudy.preparation import Prepared, frame_of, name_of, prepare
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
 from understudy.simulation import simulate
 from understudy.synthesis import synthesize
-from understudy.tables import encode, fingerprint
+from understudy.tables import encode
 from understudy.year import plain, stated, year_of
 
 if TYPE_CHECKING:
@@ -46,6 +48,8 @@ class Issue:
     terms: Terms
     ledger: Ledger
     schema: Schema
+    reference: Fingerprint
+    """Of the table that the policy was calibrated on, which must not be released."""
     model: Model | None
     mechanism: Mechanism
     anchor: str
@@ -60,14 +64,19 @@ class Issue:
         period: str,
         ledger: str | os.PathLike[str],
         *,
+        model: str | None = None,
         progress: Progress = silent,
     ) -> Issue:
-        """Read the policy and the ledger, and refuse what does not go together."""
+        """Read the policy and the ledger, and refuse what does not go together.
+
+        Where the policy's model is in a Python file, `model` names it as `--model` does.
+        """
         path = Path(policy)
         read = Policy.load(path)
         opened = Ledger.open(ledger)
         _check_ledger(read, opened)
         schema = read.load_schema(path)
+        reference = read.load_reference(path)
         terms = Terms(
             period=Period(period),
             policy_digest=read.digest,
@@ -76,15 +85,16 @@ class Issue:
         chain = opened.chain()
         terms.check(chain)
         with stage(progress, "Model"):
-            model = read.load_model(schema, path)
+            built = read.load_model(schema, model)
             latest = latest_release(chain)
-            mechanism, anchor = _mechanism(read, model, latest)
+            mechanism, anchor = _mechanism(read, built, latest)
         return cls(
             policy=read,
             terms=terms,
             ledger=opened,
             schema=schema,
-            model=model,
+            reference=reference,
+            model=built,
             mechanism=mechanism,
             anchor=anchor,
             latest=latest,
@@ -92,8 +102,7 @@ class Issue:
 
     def quote(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Quote:
         """Return what the release would cost, without charging or drawing anything."""
-        frame = frame_of(table)
-        self._refuse_reference(frame)
+        frame = self._frame(table)
         ready = self._prepared(frame, progress)
         assert ready.cost is not None
         cost = ready.cost[self.ledger.settings.adjacency]
@@ -101,8 +110,7 @@ class Issue:
 
     def release(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Release:
         """Charge the ledger and make the release; it is published when it is written."""
-        frame = frame_of(table)
-        self._refuse_reference(frame)
+        frame = self._frame(table)
         return synthesize(
             self.model or self.schema,
             frame,
@@ -110,6 +118,7 @@ class Issue:
             rows=self.policy.rows,
             period=self.terms.period.text,
             earlier=self._earlier(frame),
+            calibrated_on=self.policy.reference_is,
             ledger=Account(
                 self.ledger,
                 {
@@ -132,15 +141,13 @@ class Issue:
                 "run it again; nothing was charged."
             )
 
-    def _refuse_reference(self, frame: pd.DataFrame) -> None:
-        """Refuse the very table that the policy was calibrated on as a public one."""
-        if self.policy.reference_fingerprint is None:
-            return
-        if fingerprint(encode(frame, self.schema)) == self.policy.reference_fingerprint:
-            raise Refused(
-                "this is the table that the policy was calibrated on as a public reference, so its "
-                "settings and its anchor were learned from it: calibrate on another one."
-            )
+    def _frame(self, table: pd.DataFrame | str | Path) -> pd.DataFrame:
+        """Read the table, and refuse the very one that the policy was calibrated on."""
+        frame = frame_of(table)
+        columns = encode(frame, self.schema, name=name_of(table, "the table"))
+        if self.reference.fits(columns, self.schema):
+            raise Refused(_OWN_REFERENCE[self.policy.reference_is])
+        return frame
 
     def _prepared(self, table: pd.DataFrame | str | Path, progress: Progress = silent) -> Prepared:
         return prepare(
@@ -163,6 +170,18 @@ class Issue:
         }
         predictors = self._prepared(frame).job.predictors
         return period.text, simulate(published, predictors, Source(None), model=self.model)
+
+
+_OWN_REFERENCE = {
+    "public": (
+        "this is the table that the policy was calibrated on as a public reference, so its "
+        "settings and its anchor were learned from it: calibrate on another one."
+    ),
+    "confidential": (
+        "the policy's settings were chosen by looking at this very table, which no ε covers: "
+        "calibrate on another one, in which nobody is who is to be protected."
+    ),
+}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import linecache
 import sys
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +32,11 @@ def load_model(
     priors: Sequence[str] = (),
 ) -> Model:
     """Return the model that `--model`, `--family` and `--prior` name."""
-    path, colon, function = text.rpartition(":")
-    if colon and path.endswith(".py"):
+    if names_file(text) is not None:
         _check_no_family(text, family, priors)
-        return _from_file(Path(path).expanduser(), function, schema)
+    file = model_file(text)
+    if file is not None:
+        return file.load(schema)
     if "~" in text:
         from understudy.models.formula import FAMILIES, formula
         from understudy.models.priors import read_prior_options
@@ -103,33 +106,69 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
     raise BadInput("this release was made with a model that was built in Python; simulate there.")
 
 
-def _from_file(path: Path, function: str, schema: Schema) -> Model:
-    from understudy.adapters.recognise import from_any
+@dataclass(frozen=True)
+class ModelFile:
+    """A Python file that was read once, so that what runs is what the digest is of."""
 
+    path: Path
+    function: str
+    source: bytes = field(repr=False)
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the file."""
+        return hashlib.sha256(self.source).hexdigest()
+
+    def load(self, schema: Schema) -> Model:
+        """Execute the file and return its model."""
+        from understudy.adapters.recognise import from_any
+
+        module = _run(self.path, self.source)
+        if not hasattr(module, self.function):
+            raise BadInput(
+                f"the model file '{self.path}' has no function or model called '{self.function}'."
+            )
+        spec = {"file": self.path.name, "function": self.function, "digest": self.digest}
+        return from_any(getattr(module, self.function), schema=schema, spec=spec)
+
+
+def names_file(text: str) -> tuple[Path, str] | None:
+    """Return the file and the function that a text names, if it names any; nothing is opened."""
+    path, colon, function = text.rpartition(":")
+    return (Path(path), function) if colon and path.endswith(".py") else None
+
+
+def model_file(text: str) -> ModelFile | None:
+    """Read the file that a text names, if it names one; nothing is executed."""
+    named = names_file(text)
+    if named is None:
+        return None
+    path, function = named[0].expanduser(), named[1]
     try:
-        source = path.read_bytes()
+        return ModelFile(path, function, path.read_bytes())
     except FileNotFoundError:
         raise BadInput(f"the model file '{path}' does not exist.") from None
     except OSError as error:
         raise BadInput(f"the model file '{path}' cannot be read: {error.strerror}.") from None
-    module = _run(path)
-    if not hasattr(module, function):
-        raise BadInput(f"the model file '{path}' has no function or model called '{function}'.")
-    digest = hashlib.sha256(source).hexdigest()
-    spec = {"file": path.name, "function": function, "digest": digest}
-    return from_any(getattr(module, function), schema=schema, spec=spec)
 
 
-def _run(path: Path) -> ModuleType:
-    """Execute a model file as a module of its own, registered so that its names can be found."""
-    name = f"understudy_model_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
+def _run(path: Path, source: bytes) -> ModuleType:
+    """Execute a file's source as a module of its own, registered so that its names can be found.
+
+    The file is not opened again, not even for its lines in a traceback, and neither is a compiled
+    one: either could be another by now.
+    """
+    name, place = f"understudy_model_{path.stem}", str(path.absolute())
+    spec = importlib.util.spec_from_file_location(name, place)
+    if spec is None:
         raise BadInput(f"the model file '{path}' is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        text = importlib.util.decode_source(source)
+        # No time of change: so the lines are never compared with the file.
+        linecache.cache[place] = (len(source), None, text.splitlines(keepends=True), place)
+        exec(compile(source, place, "exec", dont_inherit=True), module.__dict__)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a user's file may raise anything
         del sys.modules[name]
         if isinstance(error, ModuleNotFoundError) and error.name in ("pymc", "pytensor", "bambi"):

@@ -1,6 +1,8 @@
 """A policy: everything that every period's release has in common, settled once on a reference.
 
-    POLICY.toml    mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget, population
+    POLICY.toml              mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget,
+                             population
+    POLICY.reference.json    by what the reference is recognised; stays inside
 
 A policy is public. It has a digest over all that it says, which the ledger repeats with every
 period; one that was edited is refused, because its settings would no longer be those that were
@@ -13,18 +15,21 @@ import hashlib
 import json
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.assumptions import CALIBRATED_ON
 from understudy.errors import BadInput, Refused
 from understudy.files import written_whole
+from understudy.fingerprints import Fingerprint
 from understudy.guarantee import Adjacency
 from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_mechanism
 from understudy.schema import Schema, toml_key, toml_text
 
 if TYPE_CHECKING:
+    from understudy.loading import ModelFile
     from understudy.models.base import Model
 
 _OPTIONS = ("threshold", "c1", "c2", "bins")
@@ -46,7 +51,7 @@ class Policy:
     c2: float | None = None
     bins: int | str | None = None
     model: str | None = None
-    """As `--model` takes it, a file relative to the policy; None for the histogram."""
+    """As `--model` takes it, a file without its directory; None for the histogram."""
     family: str | None = None
     priors: tuple[str, ...] = ()
     model_digest: str | None = None
@@ -59,8 +64,9 @@ class Policy:
     budget: float
     population: str
     reference_is: str
-    reference_fingerprint: str | None = None
-    """Of a public reference, which must not be released; of a confidential one it would leak."""
+    """public or confidential."""
+    reference_digest: str
+    """Of the file by which the reference is recognised. Its salt is why this tells nothing."""
     anchor: Mapping[str, Any] | None = None
     """θ of a public reference, from which the first period starts."""
 
@@ -122,19 +128,48 @@ class Policy:
             )
         return schema
 
-    def load_model(self, schema: Schema, beside: Path) -> Model | None:
-        """Build the model, and refuse a file that has changed."""
-        from understudy.loading import load_model
+    def load_reference(self, beside: Path) -> Fingerprint:
+        """Read by what the reference is recognised, and refuse another one's fingerprint."""
+        return Fingerprint.load(reference_file(beside), self.reference_digest)
 
+    def load_model(self, schema: Schema, given: str | None = None) -> Model | None:
+        """Build the model; one in a file is in the `given` file, as `--model` takes it.
+
+        Nothing that a policy names is executed: anybody can write one, and its digest is no secret.
+        """
+        from understudy.loading import load_model, names_file
+
+        if self.model is not None and names_file(self.model) is not None:
+            return self._model_file(given).load(schema)
+        if given not in (None, self.model):
+            ours = "has no model" if self.model is None else f"has the model '{self.model}'"
+            raise Refused(f"the policy {ours}, and --model names another one: leave out --model.")
         if self.model is None:
             return None
-        model = moved(self.model, lambda file: str(beside.parent / file))
-        if digest_of_file(model) != self.model_digest:
+        return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+
+    def _model_file(self, given: str | None) -> ModelFile:
+        """Read the file that was named, and refuse one that is not what was calibrated with."""
+        from understudy.loading import model_file, names_file
+
+        ours = names_file(self.model or "")
+        assert ours is not None
+        wanted = f"--model path/to/{ours[0].name}:{ours[1]}"
+        if given is None:
             raise Refused(
-                f"the file of the model {self.model} has changed since the policy was calibrated: "
+                "the policy's model is in a Python file, and no file runs because a policy names "
+                f"it: look at the file, and add {wanted}."
+            )
+        theirs = names_file(given)
+        file = None if theirs is None or theirs[1] != ours[1] else model_file(given)
+        if file is None:
+            raise Refused(f"'{given}' is not the policy's model: give it as {wanted}.")
+        if file.digest != self.model_digest:
+            raise Refused(
+                f"the file of the model {given} has changed since the policy was calibrated: "
                 "undo the change, or calibrate again and begin another ledger."
             )
-        return load_model(model, schema=schema, family=self.family, priors=self.priors)
+        return file
 
     def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
         """Return the mechanism of a period, given the θ of the one before it, if there is one."""
@@ -161,18 +196,9 @@ class Policy:
 _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
 
 
-def moved(model: str, place: Callable[[str], str]) -> str:
-    """Return a model with another path of the file that it is in, if it is in one."""
-    path, colon, name = model.rpartition(":")
-    return f"{place(path)}:{name}" if colon and path.endswith(".py") else model
-
-
-def digest_of_file(model: str) -> str | None:
-    """Return a fingerprint of the file that a model is in, if it is in one."""
-    path, colon, _ = model.rpartition(":")
-    if not (colon and path.endswith(".py")):
-        return None
-    return hashlib.sha256(_text(Path(path).expanduser()).encode()).hexdigest()
+def reference_file(policy: str | os.PathLike[str]) -> Path:
+    """Return the file beside a policy by which its reference is recognised."""
+    return Path(policy).with_suffix(".reference.json")
 
 
 def _text(path: Path) -> str:
@@ -186,10 +212,13 @@ def _text(path: Path) -> str:
         raise BadInput(f"{path} is not UTF-8 text.") from None
 
 
+_CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}
+
+
 def _value(name: str, value: Any) -> Any:
     if name == "adjacency":
         return Adjacency(value)
-    if name == "mechanism" and value not in BY_NAME:
+    if name in _CHOICES and value not in _CHOICES[name]:
         raise ValueError(value)
     return tuple(value) if name == "priors" else value
 

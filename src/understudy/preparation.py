@@ -20,7 +20,7 @@ from understudy.randomness import Source
 from understudy.rules import check_table
 from understudy.schema import Role, Schema
 from understudy.simulation import check_theta
-from understudy.tables import encode, fingerprint, read
+from understudy.tables import encode, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,8 +83,8 @@ def prepare(
         if predictors is not None:
             name = name_of(predictors, "the predictors")
             separate = encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
-    reference = getattr(mechanism, "reference", None)
-    if reference is not None and reference.fingerprint == fingerprint(columns):
+    known = getattr(getattr(mechanism, "reference", None), "fingerprint", None)
+    if known is not None and known.fits(columns, schema):
         raise Refused(
             "the reference is the confidential table itself, so what is learned from it is "
             "learned from the table: use another one."

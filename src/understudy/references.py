@@ -17,6 +17,7 @@ import numpy as np
 from understudy._jax import jax, jnp
 from understudy.confidential import Confidential
 from understudy.errors import BadInput
+from understudy.fingerprints import Fingerprint
 from understudy.fitting import DRAWS, first_row, risk_of
 from understudy.mechanisms import Unweighted
 from understudy.models.declared import as_declared
@@ -24,7 +25,7 @@ from understudy.progress import Progress, silent
 from understudy.randomness import Source
 from understudy.samplers.nuts import nuts
 from understudy.simulation import read_anchor
-from understudy.tables import encode, fingerprint, read
+from understudy.tables import encode, read
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,7 @@ class Reference(Confidential):
     """The anchor: the posterior mean, by name."""
     origin: str
     """`public`, `confidential` (this ε does not protect its records) or `release`."""
-    fingerprint: str | None = None
+    fingerprint: Fingerprint | None = None
     """What tells whether another table is the reference itself."""
 
     def __repr__(self) -> str:
@@ -87,7 +88,7 @@ def reference(
     theta = {name: np.asarray(v).tolist() for name, v in model.constrain(centre).items()}
     extent = _extent(risk_of(model, draws, data))
     origin = "confidential" if confidential else "public"
-    return Reference(draws, extent, theta, origin, fingerprint(columns))
+    return Reference(draws, extent, theta, origin, Fingerprint.of(columns, model.schema))
 
 
 def reference_from_theta(

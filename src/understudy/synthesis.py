@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import __version__
-from understudy.assumptions import Circumstances, assumptions
+from understudy.assumptions import CALIBRATED_ON, Circumstances, assumptions
 from understudy.charging import Account, Charge, charged
 from understudy.drawing import Drawn, Job
+from understudy.errors import BadInput
 from understudy.guarantee import Guarantee
 from understudy.mechanisms import Mechanism
 from understudy.preparation import frame_of, name_of, prepare
@@ -51,6 +52,7 @@ def synthesize(
     label: str = "release",
     period: str | None = None,
     earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
+    calibrated_on: str | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     progress: Progress = silent,
@@ -62,8 +64,11 @@ def synthesize(
     synthetic table; without them, public columns are copied from the table. A `ledger` is charged
     before anything is drawn, and told when the release is written. Of repeated releases, `period`
     is what time this one is about, and `earlier` the label and the synthetic table of the one
-    before: the report shows what moved since.
+    before: the report shows what moved since. Where the settings were chosen on a reference table,
+    `calibrated_on` says whether that was public or confidential, and so will the guarantee.
     """
+    if calibrated_on is not None and calibrated_on not in CALIBRATED_ON:
+        raise BadInput(f"calibrated_on must be public or confidential, not {calibrated_on!r}.")
     started = time.monotonic()
     prepared = prepare(
         model,
@@ -105,7 +110,7 @@ def synthesize(
         title=schema.confidential[0].name if built is None else built.title,
         schema=schema,
         columns=job.columns,
-        guarantee=_guarantee(job, drawn, cost, charge, period),
+        guarantee=_guarantee(job, drawn, cost, charge, period=period, calibrated_on=calibrated_on),
         drawn=drawn,
         published=published,
         synthetic=synthetic,
@@ -140,7 +145,13 @@ def _published(theta: dict[str, Any], spec: dict[str, Any], job: Job) -> dict[st
 
 
 def _guarantee(
-    job: Job, drawn: Drawn, cost: Price | None, charge: Charge | None, period: str | None
+    job: Job,
+    drawn: Drawn,
+    cost: Price | None,
+    charge: Charge | None,
+    *,
+    period: str | None,
+    calibrated_on: str | None,
 ) -> Guarantee:
     mechanism, plan = job.mechanism, job.predictors
     unit = None if job.schema.unit is None else job.schema.unit.name
@@ -158,6 +169,7 @@ def _guarantee(
         unit=unit,
         row_is_unit=job.schema.row_is_unit,
         survey_weight=None if weight is None else weight.name,
+        calibrated_on=calibrated_on,
     )
     return Guarantee(
         mechanism=mechanism.name,

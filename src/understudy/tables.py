@@ -12,6 +12,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import itertools
+import json
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -420,13 +421,36 @@ def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:
     return pd.Series(levels[codes.astype(np.int64)], dtype="str")
 
 
-def fingerprint(columns: Columns) -> str:
-    """Return a digest of coded columns, by which a table can be recognised in memory."""
-    digest = hashlib.sha256()
-    for name in sorted(columns):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(columns[name]).tobytes())
+def fingerprint(columns: Columns, *, salt: bytes, unit: str | None = None) -> str:
+    """Return a keyed digest by which a table is recognised, whatever the order of its rows.
+
+    Units are numbered as they appear, so their numbers are left out: a unit is the rows it has.
+    """
+    names = sorted(name for name in columns if name != unit)
+    rows = np.stack([_bits(columns[name]) for name in names], axis=1)
+    order = np.lexsort(rows.T)
+    rows = rows[order]
+    digest = hashlib.blake2b(json.dumps(names).encode(), key=salt, digest_size=32)
+    digest.update(rows.tobytes())
+    if unit is not None:
+        digest.update(_by_unit(rows, columns[unit][order]))
     return digest.hexdigest()
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return each value as a whole number, the same for both zeros and for all that is missing."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), np.nan, values.astype(np.float64) + 0.0)
+    return values.astype(values.dtype.newbyteorder("<")).view("<u8")
+
+
+def _by_unit(rows: NDArray[np.uint64], units: NDArray[np.int64]) -> bytes:
+    """Return which of the sorted rows belong together, the same for all numberings of the units."""
+    ranks = np.cumsum(np.any(rows != np.roll(rows, 1, axis=0), axis=1)).astype("<u8")
+    order = np.argsort(units, kind="stable")
+    starts = np.flatnonzero(np.diff(units[order])) + 1
+    groups = sorted(group.tobytes() for group in np.split(ranks[order], starts))
+    return b"".join(len(group).to_bytes(8, "little") + group for group in groups)
 
 
 def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:

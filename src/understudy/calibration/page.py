@@ -40,6 +40,7 @@ def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:
         "chosen": {"name": str(setting), "epsilon": f"{setting.epsilon:g}", "cost": cost(chosen)},
         "budget": plain(policy.budget),
         "population": shlex.quote(policy.population),
+        "model": shlex.quote(f"path/to/{policy.model}") if policy.model_digest else None,
         "reason": _reason(calibration),
         "picture": frontier(calibration.outcomes, calibration.baseline, chosen),
         "baseline": None if calibration.baseline is None else cost(calibration.baseline),

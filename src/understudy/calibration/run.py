@@ -3,7 +3,8 @@
 The choice looks at the reference alone, so it costs nothing of the budget of the tables to come.
 That holds if the reference tells nothing about the people in them that is not public: it is public,
 or an earlier release. A confidential reference is protected by no ε here: the settings that it led
-to are published with the policy, and its θ is not.
+to are published with the policy, and its θ is not. Every guarantee under the policy says so, and
+neither kind of reference can be released under it.
 """
 
 from __future__ import annotations
@@ -12,28 +13,31 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from understudy.accounting import exact
 from understudy.calibration.choice import Target, choose
 from understudy.calibration.settings import EPSILONS, settings
 from understudy.calibration.sweep import Outcome, Sweep
 from understudy.errors import BadInput
-from understudy.files import written_whole
+from understudy.files import uninterrupted, written_whole
+from understudy.fingerprints import Fingerprint
 from understudy.guarantee import Adjacency, check_epsilon
 from understudy.ledger import checked_budget, checked_line
-from understudy.loading import load_model
-from understudy.policy import Policy, digest_of_file, moved
+from understudy.loading import load_model, names_file
+from understudy.policy import Policy, reference_file
 from understudy.preparation import frame_of, name_of
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
 from understudy.references import reference_from_theta
 from understudy.schema import Schema
-from understudy.tables import decode, encode, fingerprint
+from understudy.tables import decode, encode
 from understudy.year import plain
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from understudy.models.base import Model
 
 DRAWS = 5
 PERIODS = 12
@@ -44,6 +48,8 @@ class Calibration:
     """A policy, and all that was tried on the way to it."""
 
     policy: Policy
+    reference: Fingerprint
+    """By what the reference is recognised; stays inside."""
     chosen: Outcome
     baseline: Outcome | None
     outcomes: tuple[Outcome, ...]
@@ -57,14 +63,20 @@ class Calibration:
         return int(exact(self.policy.budget) // exact(self.policy.epsilon))
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write POLICY.toml and, beside it, the page; return the page's path."""
+        """Write POLICY.toml and, beside it, the reference's fingerprint and the page.
+
+        Return the page's path.
+        """
         from understudy.calibration.page import render
 
         policy = Path(path)
         page = policy.with_suffix(".html")
         with written_whole(page, private=self.policy.reference_is == "confidential") as file:
             file.write_text(render(self, policy.name), encoding="utf-8")
-        self.policy.write(policy)
+        # A policy without its own fingerprint beside it is refused, so they change together.
+        with uninterrupted():
+            self.reference.write(reference_file(policy))
+            self.policy.write(policy)
         return page
 
 
@@ -135,26 +147,25 @@ def calibrate(
     assert chosen.setting is not None
     # The histogram has no model, and starts from nothing.
     modelled = chosen.setting.mechanism != "ph"
+    recognised = Fingerprint.of(columns, declared)
     policy = Policy(
         **asdict(chosen.setting),
         adjacency=relation,
-        model=moved(model, lambda file: os.path.relpath(Path(file).expanduser(), beside))
-        if modelled and model is not None
-        else None,
+        **(_model_terms(model, built) if modelled else {}),
         family=family if modelled else None,
         priors=tuple(priors) if modelled else (),
-        model_digest=digest_of_file(model) if modelled and model is not None else None,
         schema=os.path.relpath(schema, beside),
         schema_digest=declared.digest,
         rows=rows,
         budget=_budget(budget, chosen.setting.epsilon, periods),
         population=population,
         reference_is=reference_is,
-        reference_fingerprint=fingerprint(columns) if public else None,
+        reference_digest=recognised.digest,
         anchor=learned.theta if modelled and learned is not None else None,
     )
     return Calibration(
         policy=policy,
+        reference=recognised,
         chosen=chosen,
         baseline=baseline,
         outcomes=outcomes,
@@ -162,6 +173,17 @@ def calibrate(
         records=len(frame),
         draws=draws,
     )
+
+
+def _model_terms(model: str | None, built: Model | None) -> dict[str, Any]:
+    """Return what the policy says of the model: of a file the name and the digest that it ran with.
+
+    Where the file lies is nobody's business, and whoever releases says so again.
+    """
+    named = None if model is None else names_file(model)
+    if named is None or built is None:
+        return {"model": model}
+    return {"model": f"{named[0].name}:{named[1]}", "model_digest": built.spec["digest"]}
 
 
 def _budget(asked: float | None, epsilon: float, periods: int) -> float:
