@@ -258,7 +258,7 @@ def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_noth
                 else:
                     todo.append(node.module)
     report = {"card", "plain", "spark", "svg", "curves", "template", "wording"}
-    others = {"column", "errors", "guarantee", "schema", "rules", "expressions"}
+    others = {"column", "errors", "guarantee", "rounding", "schema", "rules", "expressions"}
     expected = {f"report.{name}" for name in report} | others
     assert seen == {f"understudy.{name}" for name in expected}
 
