@@ -1,6 +1,11 @@
 """Badly written user models: each gets a sentence that says what to change, and no traceback."""
 
+import array
+import functools
+import math
 import sys
+import types
+from dataclasses import dataclass
 
 import numpy as np
 import numpyro
@@ -28,7 +33,7 @@ SCHEMA = Schema.from_dict(
 )
 TABLE = pd.DataFrame({"y": np.zeros(SIZE), "w": np.zeros(SIZE)})
 WEIGHTS = np.zeros(SIZE)
-SHORT = np.arange(57.0)
+SHORT = [0.5 * k for k in range(57)]
 CALLS = []
 ON_A_DEVICE = jnp.zeros(SIZE)
 TURNED = np.zeros((2, SIZE))
@@ -111,7 +116,7 @@ def array_baked_in(y, n):
 def short_array_baked_in(y, n):
     centre = numpyro.sample("centre", dist.Normal(0, 1))
     with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre + SHORT, 1), obs=y)
+        numpyro.sample("y", dist.Normal(centre + np.array(SHORT), 1), obs=y)
 
 
 def other_outcome_baked_in(y, n):
@@ -278,8 +283,60 @@ def compiled_helper(centre):
     return centre + ON_A_DEVICE.mean()
 
 
+@functools.cache
+def remembered_helper():
+    return float(TABLE["y"].mean())
+
+
 def with_default(table=TABLE):
     return table["y"].mean()
+
+
+MEAN = TABLE["y"].mean()
+COLUMN = TABLE["y"]
+GROUPED = TABLE.groupby("w")
+ON_A_DEVICE_ALONE = ON_A_DEVICE.mean()
+ALONE = np.array(0.25)
+SHORT_ARRAY = np.array([0.1, 0.9])
+NESTED = {"pay": [("centre", np.float64(0.25))]}
+IN_A_SET = frozenset({np.float64(0.25)})
+PRIOR = dist.Normal(jnp.zeros(2), 1)
+SUM_OF_COLUMN = COLUMN.to_numpy().sum
+SQUARE = [[0.0] * 20 for _ in range(20)]
+SETTINGS = types.SimpleNamespace(centre=np.float64(0.25))
+LINES = "\n".join(["0.25"] * SIZE)
+TYPED = array.array("d", [0.0] * SIZE)
+
+
+class Settings:
+    """Public constants, and one that is none."""
+
+    centre = np.float64(0.25)
+
+
+class Written:
+    """Public constants."""
+
+    centre = 0.25
+
+
+@dataclass(frozen=True)
+class Slotted:
+    __slots__ = ("centre",)
+    centre: float
+
+
+IN_A_SLOT = Slotted(np.float64(0.25))
+
+
+def decorated(function):
+    table = TABLE
+
+    @functools.wraps(function)
+    def inner(y, n):
+        return centred(y, n, table["y"].mean())
+
+    return inner
 
 
 @pytest.mark.parametrize(
@@ -292,18 +349,130 @@ def with_default(table=TABLE):
         (lambda y, n: centred(y, n, sum(LISTED) / SIZE), "LISTED"),
         (lambda y, n: centred(y, n, other_helper(1)), "TABLE"),
         (lambda y, n: centred(y, n, compiled_helper(0.0)), "ON_A_DEVICE"),
+        (lambda y, n: centred(y, n, remembered_helper()), "TABLE"),
+        (lambda y, n: centred(y, n, jax.vmap(compiled_helper)(y)), "ON_A_DEVICE"),
         (lambda y, n: centred(y, n, with_default()), "table"),
         (lambda y, n: centred(y, n, sum(WEIGHTS[k] for k in range(3))), "WEIGHTS"),
+        (lambda y, n: centred(y, n, COLUMN.mean()), "COLUMN"),
+        (lambda y, n: centred(y, n, GROUPED["y"].mean()[0]), "GROUPED"),
+        (lambda y, n: centred(y, n, SHORT_ARRAY[0]), "SHORT_ARRAY"),
+        (lambda y, n: numpyro.sample("centre", PRIOR), "PRIOR"),
+        (lambda y, n: centred(y, n, SUM_OF_COLUMN()), "SUM_OF_COLUMN"),
+        (lambda y, n: centred(y, n, SQUARE[0][0]), "SQUARE"),
+        (lambda y, n: centred(y, n, float(LINES.split()[0])), "LINES"),
+        (lambda y, n: centred(y, n, TYPED[0]), "TYPED"),
+        (decorated(lambda y, n: centred(y, n, 0.0)), "table"),
     ],
 )
 def test_a_table_is_found_where_a_function_may_have_it_from(function, name):
     with pytest.raises(BadInput, match=f"has a table baked in, '{name}', from outside"):
-        from_numpyro(function, schema=SCHEMA)
+        from_numpyro(function, schema=schema_with())
 
 
-def test_what_is_no_table_may_come_from_outside():
-    model = from_numpyro(lambda y, n: centred(y, n, len(LEVELS) + SHORT[0]), schema=SCHEMA)
-    assert model.dimension > 0
+class Callable:
+    """A model with a constant of its own."""
+
+    def __init__(self, centre):
+        self.centre = centre
+
+    def __call__(self, y, n):
+        centred(y, n, self.centre)
+
+    def method(self, y, n):
+        centred(y, n, self.centre)
+
+
+def around(y, n):
+    centred(y, n, around.centre)
+
+
+around.centre = np.float64(0.25)
+
+
+def backwards(centre, y, n):
+    centred(y, n, centre)
+
+
+def enclosing(centre):
+    return lambda y, n: centred(y, n, centre)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda y, n: centred(y, n, MEAN), "MEAN"),
+        (lambda y, n: centred(y, n, ON_A_DEVICE_ALONE), "ON_A_DEVICE_ALONE"),
+        (lambda y, n: centred(y, n, ALONE), "ALONE"),
+        (lambda y, n: centred(y, n, NESTED["pay"][0][1]), "NESTED"),
+        (lambda y, n: centred(y, n, max(IN_A_SET)), "IN_A_SET"),
+        (lambda y, n: centred(y, n, SETTINGS.centre), "SETTINGS"),
+        (lambda y, n: centred(y, n, Settings.centre), "Settings"),
+        (lambda y, n: centred(y, n, Settings().centre), "Settings"),
+        (lambda y, n: centred(y, n, IN_A_SLOT.centre), "IN_A_SLOT"),
+        (enclosing(np.float64(0.25)), "centre"),
+        (enclosing(np.float32(0.25)), "centre"),
+        (enclosing(np.int64(2)), "centre"),
+        (around, "centre"),
+        (functools.partial(backwards, np.float64(0.25)), "partial"),
+        (functools.partial(backwards, SETTINGS), "centre"),
+        (Callable(np.float64(0.25)), "centre"),
+        (Callable(np.float64(0.25)).method, "centre"),
+        (Callable({"any": (np.float64(0.25),)}).method, "centre"),
+    ],
+)
+def test_a_number_that_was_computed_is_found_where_a_function_may_have_it_from(function, name):
+    found = f"has a computed number baked in, '{name}', from outside: .*as plain numbers or short l"
+    with pytest.raises(BadInput, match=found):
+        from_numpyro(function, schema=schema_with())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda y, n: centred(y, n, len(LEVELS) + SHORT[0] + np.pi + math.e),
+        lambda y, n: centred(y, n, Written.centre + Written().centre),
+        lambda y, n: centred(y, n, sum(range(1000))),
+        enclosing(0.25),
+        enclosing(True),
+        functools.partial(backwards, 0.25),
+        Callable(0.25),
+        Callable(0.25).method,
+        Callable(0.25).__call__,
+    ],
+)
+def test_what_a_person_wrote_down_may_come_from_outside(function):
+    assert from_numpyro(function, schema=schema_with()).dimension == 1
+
+
+@pytest.mark.parametrize("declared", [None, 100, 101])
+def test_a_hundred_entries_are_a_short_list_whatever_size_is_declared(declared):
+    schema = Schema(size=declared, columns=schema_with().columns)
+    hundred, more = [0.5] * 100, [0.5] * 101
+    assert from_numpyro(lambda y, n: centred(y, n, hundred[3]), schema=schema).dimension == 1
+    with pytest.raises(BadInput, match="has a table baked in, 'more', from outside"):
+        from_numpyro(lambda y, n: centred(y, n, more[3]), schema=schema)
+
+
+def test_a_module_beside_the_model_is_looked_into(desk, monkeypatch):
+    monkeypatch.syspath_prepend(desk)
+    (desk / "beside_the_model.py").write_text(
+        "import numpy as np\nMEAN = np.float64(2.0)\nPLAIN = 2.0\n\n"
+        "def centre():\n    return MEAN\n"
+    )
+    beside = pytest.importorskip("beside_the_model")
+    centre = beside.centre
+    with pytest.raises(BadInput, match=r"a computed number baked in, 'beside\.MEAN', from outside"):
+        from_numpyro(lambda y, n: centred(y, n, beside.MEAN), schema=schema_with())
+    with pytest.raises(BadInput, match="a computed number baked in, 'MEAN', from outside"):
+        from_numpyro(lambda y, n: centred(y, n, centre()), schema=schema_with())
+    assert from_numpyro(lambda y, n: centred(y, n, beside.PLAIN), schema=schema_with())
+
+
+def test_an_attribute_is_not_taken_for_a_global_of_its_name():
+    def uses_an_attribute(y, n):
+        centred(y, n, types.SimpleNamespace(TABLE=0.25).TABLE)
+
+    assert from_numpyro(uses_an_attribute, schema=schema_with()).dimension == 1
 
 
 def switching(y, n):

@@ -30,7 +30,10 @@ OUTCOMES = {
     "count": {"role": "confidential", "type": "count", "bounds": [0, 40]},
 }
 OTHER = {"role": "ignore"}
-HIERARCHY = bmb.Prior("Normal", mu=0, sigma=bmb.Prior("HalfNormal", sigma=0.7))
+
+
+def hierarchy():
+    return bmb.Prior("Normal", mu=0, sigma=bmb.Prior("HalfNormal", sigma=0.7))
 
 
 def schema_of(outcome, **more):
@@ -144,21 +147,11 @@ def test_priors_scaled_by_the_data_are_scaled_by_the_schema_instead():
     [
         ("y ~ group + w", {}),
         ("y ~ group + w", {"family": "t"}),
-        ("y ~ w", {"priors": {"w": bmb.Prior("Normal", mu=0, sigma=2)}}),
-        ("y ~ w", {"priors": {"mu": {"w": bmb.Prior("Normal", mu=0, sigma=2)}}}),
-        ("y ~ w", {"priors": {"common": bmb.Prior("Normal", mu=0, sigma=2)}}),
         ("y ~ w", {"priors": {"sigma": 2.0}}),
         ("y ~ w", {"priors": {"sigma": 2}}),
-        ("y ~ w", {"priors": {"sigma": bmb.Prior("HalfNormal", sigma=3)}}),
         ("y ~ offset(w)", {}),
         (bmb.Formula("y ~ w", "sigma ~ w"), {}),
-        (
-            bmb.Formula("y ~ w", "sigma ~ w"),
-            {"priors": {"sigma": {"w": bmb.Prior("Normal", mu=0, sigma=0.1)}}},
-        ),
         ("y ~ w + (w | group)", {}),
-        ("y ~ w + (w | group)", {"priors": {"w|group": HIERARCHY}}),
-        ("y ~ w + (1 | group)", {"priors": {"group_specific": HIERARCHY}}),
     ],
 )
 def test_a_finished_model_tells_nothing_of_the_table_it_was_built_on(text, options):
@@ -177,44 +170,133 @@ def test_a_finished_model_tells_nothing_of_the_table_it_was_built_on(text, optio
         assert float(one.log_prior(theta)) == float(other.log_prior(theta))
 
 
+def wide():
+    return bmb.Prior("Normal", mu=0, sigma=2)
+
+
+def learned(frame):
+    return bmb.Prior("Normal", mu=frame["y"].mean(), sigma=1e-3)
+
+
+def followed():
+    """A known family with a prior that was put into it."""
+    likelihood = bmb.Likelihood("Normal", params=["mu", "sigma"], parent="mu")
+    family = bmb.Family("gaussian", likelihood, "identity")
+    family.set_default_priors({"sigma": bmb.Prior("HalfNormal", sigma=1.00001)})
+    return family
+
+
+def shifted(by):
+    """A family whose likelihood has a number of its own."""
+    import pymc as pm
+
+    def moved(name, mu, sigma, **options):
+        return pm.Normal(name, mu + by, sigma, **options)
+
+    likelihood = bmb.Likelihood("Moved", params=["mu", "sigma"], parent="mu", dist=moved)
+    return bmb.Family("moved", likelihood, "identity")
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("y ~ w", lambda frame: {"priors": {"Intercept": learned(frame)}}),
+        ("y ~ w", lambda frame: {"priors": {"w": wide()}}),
+        ("y ~ w", lambda frame: {"priors": {"mu": {"w": wide()}}}),
+        ("y ~ w", lambda frame: {"priors": {"common": wide()}}),
+        ("y ~ w", lambda frame: {"priors": {"sigma": bmb.Prior("HalfNormal", sigma=3)}}),
+        ("y ~ w", lambda frame: {"priors": {"sigma": frame["y"].std()}}),
+        (
+            bmb.Formula("y ~ w", "sigma ~ w"),
+            lambda frame: {"priors": {"sigma": {"w": wide()}}},
+        ),
+        ("y ~ w + (w | group)", lambda frame: {"priors": {"w|group": hierarchy()}}),
+        ("y ~ w + (1 | group)", lambda frame: {"priors": {"group_specific": hierarchy()}}),
+        ("y ~ w", lambda frame: {"family": followed()}),
+        ("y ~ w", lambda frame: {"family": shifted(frame["y"].mean()), "priors": {"sigma": 1}}),
+    ],
+)
+def test_numbers_in_a_finished_model_cannot_be_told_from_learned_ones(text, options):
+    """Bambi turns each of them into an array; in a function, on a public frame, they are fine."""
+    frame = frame_of(50, 1, 5.0)
+    finished = bmb.Model(text, frame, **options(frame))
+    with pytest.raises(BadInput, match=r"computed from the table.*: give a function") as fault:
+        from_bambi(finished, schema=schema_of("y"))
+    assert "'def build(data):' / 'return bambi.Model(" in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "priors"),
+    [
+        ("y ~ w", lambda: {"w": wide()}),
+        ("y ~ w", lambda: {"mu": {"w": wide()}}),
+        ("y ~ w", lambda: {"common": wide()}),
+        ("y ~ w", lambda: {"sigma": bmb.Prior("HalfNormal", sigma=3)}),
+        (bmb.Formula("y ~ w", "sigma ~ w"), lambda: {"sigma": {"w": wide()}}),
+        ("y ~ w + (w | group)", lambda: {"w|group": hierarchy()}),
+        ("y ~ w + (1 | group)", lambda: {"group_specific": hierarchy()}),
+    ],
+)
+def test_a_function_may_set_priors_of_any_kind(text, priors):
+    schema = schema_of("y")
+    assert from_bambi(lambda data: bmb.Model(text, data, priors=priors()), schema=schema)
+
+
+OUTSIDE = {"Intercept": learned(frame_of(50, 1, 5.0))}
+MEAN = frame_of(50, 1, 5.0)["y"].mean()
+
+
+def centre_by_the_table(values):
+    return values - MEAN
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda data: bmb.Model("y ~ w", data, priors=OUTSIDE), "OUTSIDE"),
+        (lambda data: bmb.Model("y ~ centre_by_the_table(w)", data), "MEAN"),
+    ],
+)
+def test_numbers_from_outside_a_function_are_found(function, name):
+    with pytest.raises(BadInput, match=f"has a computed number baked in, '{name}', from outside"):
+        from_bambi(function, schema=schema_of("y"))
+
+
 @pytest.mark.parametrize(
     "more",
-    [
-        {"priors": {"w": bmb.Prior("Normal", mu=0, sigma=2)}},
-        {"common": bmb.Prior("Normal", mu=0, sigma=2)},
-        {},
-    ],
+    [lambda: {"priors": {"w": wide()}}, lambda: {"common": wide()}, dict],
+    ids=["by name", "all", "none"],
 )
 def test_a_finished_model_whose_priors_were_set_later_is_refused(more):
     """Bambi takes all of its priors for set ones then, those it made up from the table too."""
     finished = bmb.Model("y ~ group + w", frame_of(50, 1, 5.0))
-    finished.set_priors(**more)
-    with pytest.raises(BadInput, match=r"no longer tells the priors .*: give them to bambi\.Model"):
+    finished.set_priors(**more())
+    with pytest.raises(BadInput, match=r"no longer tells the priors .*: give a function"):
         from_bambi(finished, schema=schema_of("y"))
 
     def function(data):
         model = bmb.Model("y ~ group + w", data)
-        model.set_priors(**more)
+        model.set_priors(**more())
         return model
 
     assert from_bambi(function, schema=schema_of("y")).dimension == 5
 
 
 def test_priors_that_a_person_set_are_kept():
-    schema = schema_of("y")
-    priors = {
-        "Intercept": bmb.Prior("Normal", mu=1.0, sigma=2.0),
-        "w": bmb.Prior("Laplace", mu=0.0, b=3.0),
-        "sigma": bmb.Prior("Exponential", lam=0.7),
-    }
-    finished = bmb.Model("y ~ w", frame_of(50, 1, 5.0), priors=priors)
-    for given in (finished, lambda data: bmb.Model("y ~ w", data, priors=priors)):
-        model = from_bambi(given, schema=schema)
-        theta = {"Intercept": 0.5, "w": -1.0, "sigma": 1.5}
-        expected = scipy.stats.norm.logpdf(0.5, 1, 2) + scipy.stats.laplace.logpdf(-1, 0, 3)
-        expected += scipy.stats.expon.logpdf(1.5, scale=1 / 0.7)
-        theta = {name: jnp.asarray(value) for name, value in theta.items()}
-        assert float(model.log_prior(theta)) == pytest.approx(expected)
+    def function(data):
+        priors = {
+            "Intercept": bmb.Prior("Normal", mu=1.0, sigma=2.0),
+            "w": bmb.Prior("Laplace", mu=0.0, b=3.0),
+            "sigma": bmb.Prior("Exponential", lam=0.7),
+        }
+        return bmb.Model("y ~ w", data, priors=priors)
+
+    model = from_bambi(function, schema=schema_of("y"))
+    theta = {"Intercept": 0.5, "w": -1.0, "sigma": 1.5}
+    expected = scipy.stats.norm.logpdf(0.5, 1, 2) + scipy.stats.laplace.logpdf(-1, 0, 3)
+    expected += scipy.stats.expon.logpdf(1.5, scale=1 / 0.7)
+    theta = {name: jnp.asarray(value) for name, value in theta.items()}
+    assert float(model.log_prior(theta)) == pytest.approx(expected)
 
 
 def test_a_bambi_beta_regression_agrees_with_the_formula():

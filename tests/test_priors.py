@@ -4,6 +4,7 @@ import json
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.integrate
 import scipy.stats
@@ -224,3 +225,29 @@ class TestOfAFormula:
         assert rebuild_model(spec, schema=SCHEMA).spec == spec
         with pytest.raises(BadInput):
             rebuild_model(spec | damage, schema=SCHEMA)
+
+
+COMPUTED = [
+    np.mean([0.2, 0.4]),
+    np.float32(0.5),
+    np.int64(2),
+    np.array(0.5),
+    np.array([0.5]),
+    jnp.asarray(0.5),
+    pd.Series([0.5]),
+]
+
+
+@pytest.mark.parametrize("number", COMPUTED, ids=lambda number: type(number).__name__)
+def test_a_number_that_was_computed_is_none_that_a_person_wrote_down(number):
+    """The mean of a column is a NumPy number, and one of these passes for a float."""
+    for priors in ({"Intercept": ("normal", number, 1.0)}, {"Intercept": ["normal", 0, number]}):
+        with pytest.raises(BadInput, match=r"prior of 'Intercept' has a number that was computed"):
+            formula("y ~ x", family="gaussian", schema=SCHEMA, priors=priors)
+    with pytest.raises(BadInput, match=r"prior normal has a number that was computed.*plain ones"):
+        Prior("normal", (number, 1.0))
+
+
+def test_a_prior_that_was_stored_has_plain_numbers():
+    stored = json.loads(json.dumps({"Intercept": ["normal", 0, 1.5]}))
+    assert read_priors(stored) == {"Intercept": Prior("normal", (0.0, 1.5))}

@@ -3,21 +3,28 @@
 Bambi learns from the frame it is given: levels, the constants of `scale` and `bs`, the centre of
 each predictor, and the scales of its default priors. Here it is given a *public* frame, laid out
 over the declared domain, and never the table, so that all of these follow from the schema. A model
-that was built on the table is built again on the public frame, from its formula, family and priors.
+that was built on the table is built again on the public frame, from its formula and family.
 What the formula makes of the table's public columns is then put in the place of what it made of
 the public frame's.
+
+Bambi turns every number of a prior into an array, so that in a finished model a number that was
+written down cannot be told from one that was computed from the table. A finished model may
+therefore have no priors of its own; a function that builds the model may, because it is looked at.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.adapters.functions import check_closure, digest, title_of, user_code
+from understudy.adapters.outside import first_computed
 from understudy.adapters.pymc import installed
 from understudy.errors import BadInput
 from understudy.schema import Role
@@ -93,7 +100,7 @@ def _points(schema: Schema) -> Columns:
 def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -> Any:
     """Return the Bambi model that a function builds from a public frame."""
     bambi, title = installed("bambi"), title_of(function)
-    check_closure(function, schema)
+    check_closure(function)
     with user_code(title, f"given a public frame of {len(frame)} records"):
         built = function(frame.copy())
     if not isinstance(built, bambi.Model):
@@ -102,6 +109,8 @@ def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -
             f"the model '{title}' returned {kind}, but it must return the bambi.Model that it "
             f"built."
         )
+    # Bambi looks up the functions of a formula where the formula is written.
+    check_closure(function, _in_formula(built, function))
     used = [name for name in frame if name in built.data]
     if len(built.data) != len(frame) or not built.data[used].equals(frame[used]):
         raise BadInput(
@@ -109,6 +118,13 @@ def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -
             f"bambi.Model from the argument, and write transforms into the formula."
         )
     return built
+
+
+def _in_formula(model: Any, function: Any) -> dict[str, Any]:
+    """Return what the words of a model's formulas stand for, in the module of a function."""
+    words = {word for text in model.formula.get_all_formulas() for word in re.findall(r"\w+", text)}
+    outside = getattr(getattr(function, "func", function), "__globals__", {})
+    return {word: outside[word] for word in sorted(words - {*model.data}) if word in outside}
 
 
 def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
@@ -133,29 +149,27 @@ def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
 
 
 def _again(model: Any, frame: pd.DataFrame) -> Any:
-    """Build a model on another frame, with the priors that a person set and no others."""
+    """Build a model on another frame, where nothing in it can have come from its own."""
     bambi = installed("bambi")
     if model._added_priors:
         raise BadInput(
             f"on the model '{model.formula}' set_priors was called, after which Bambi no longer "
-            f"tells the priors that were set from those it made up from the table: give them to "
-            f"bambi.Model(..., priors=...), or give a function that builds the model."
+            f"tells the priors that were set from those it made up from the table: give a function "
+            f"that builds the model."
         )
-    priors: dict[str, Any] = {}
+    _check_family(model)
+    constants: dict[str, float] = {}
     for name, component in model.components.items():
-        if hasattr(component, "terms"):
-            priors[name] = {
-                term.term.name: _chosen(term.prior)
-                for term in component.terms.values()
-                if _chosen(getattr(term, "prior", None)) is not None
-            }
-        elif _chosen(component.prior) is not None:
-            priors[name] = _chosen(component.prior)
+        for label, prior in _priors(name, component):
+            if type(prior) in (int, float):
+                constants[label] = prior
+            elif prior is not None and not getattr(prior, "auto_scale", False):
+                raise _untold(model, f"the prior of '{label}'")
     return bambi.Model(
         model.formula,
         frame,
         family=deepcopy(model.family),
-        priors=priors,
+        priors=constants,
         potentials=model.potentials,
         auto_scale=model.auto_scale,
         noncentered=model.noncentered,
@@ -163,8 +177,30 @@ def _again(model: Any, frame: pd.DataFrame) -> Any:
     )
 
 
-def _chosen(prior: Any) -> Any:
-    """Return a prior that a person set, and None for one that Bambi made up from its frame."""
-    if prior is None or isinstance(prior, int | float):
-        return prior
-    return None if getattr(prior, "auto_scale", False) else prior
+def _priors(name: str, component: Any) -> list[tuple[str, Any]]:
+    """Return the priors of a component by what they belong to; Bambi's own have `auto_scale`."""
+    if not hasattr(component, "terms"):
+        return [(name, component.prior)]
+    terms = component.terms.values()
+    return [(term.term.name, getattr(term, "prior", None)) for term in terms]
+
+
+def _check_family(model: Any) -> None:
+    """Refuse a family with priors of its own, or with computed numbers in its functions."""
+    from bambi.defaults import get_builtin_family
+
+    family, same = model.family, not model.family.default_priors
+    with suppress(ValueError, KeyError):  # Of a family of one's own, or of arrays.
+        same = same or family.default_priors == get_builtin_family(family.name).default_priors
+    if not same:
+        raise _untold(model, f"a prior of the family '{family.name}'")
+    if first_computed([family.likelihood, family.link]) is not None:
+        raise _untold(model, f"the family '{family.name}'")
+
+
+def _untold(model: Any, what: str) -> BadInput:
+    return BadInput(
+        f"in the finished model '{model.formula}' {what} has numbers that cannot be told from "
+        f"numbers that were computed from the table: give a function that builds the model, in two "
+        f"lines: 'def build(data):' / 'return bambi.Model(..., data, ...)'."
+    )

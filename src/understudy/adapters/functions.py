@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from types import CodeType, FunctionType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy._jax import jax, jnp
+from understudy._jax import jnp
+from understudy.adapters.outside import first_computed
 from understudy.errors import BadInput
 from understudy.schema import Role
 
@@ -71,73 +71,35 @@ def arguments(function: Callable[..., Any], schema: Schema) -> tuple[str, ...]:
                 f"the model does not take the confidential column '{column.name}': add it as an "
                 f"argument, or give it the role 'ignore'."
             )
-    check_closure(function, schema)
+    check_closure(function)
     return tuple(names)
 
 
-def check_closure(function: Callable[..., Any], schema: Schema) -> None:
-    """Refuse a function that reaches for a table which is not among its arguments.
+def check_closure(function: Callable[..., Any], also: Mapping[str, Any] | None = None) -> None:
+    """Refuse a function that takes anything from outside itself which was computed.
 
     What a function takes from outside is the same for every table, so no trial on other tables can
-    show that it came from this one: a data frame is taken for a table, and so is an array, list or
-    tuple with as many entries along any axis as records were declared; alone, or in a dict, list
-    or tuple; and whether the function uses it or another one of the same module that it calls.
+    show that it came from this one. One rule therefore holds, whatever the function is and whatever
+    size is declared. It may take what a person writes down: plain Python numbers, texts and truth
+    values, collections of up to a hundred of them, and modules, functions, classes and objects made
+    of these. Whatever a library computes is refused: numbers and arrays of NumPy and JAX, whether
+    one entry or many (`y.mean()` is one), data frames and series, variables of PyTensor,
+    distributions with arrays in them. So is a longer collection, which may be a table's column: a
+    hundred is more than the knots or levels of a model, and fewer than the records of most tables.
+
+    Looked through are globals, enclosing functions, defaults, partials, methods, attributes,
+    collections, and helpers and modules that are no installed library; `also` is what the function
+    reaches in another way. A plain number that somebody computed, such as `float(y.mean())`, looks
+    like one that was written down, and what a function reads from a file while it runs is not seen.
+    The guarantee assumes that the model was chosen without looking at the table.
     """
-    for name, value in _outside(function, set()):
-        if any(_is_table(each, schema.size) for each in (value, *_contents(value))):
-            raise BadInput(
-                f"the model '{title_of(function)}' has a table baked in, '{name}', from outside: "
-                f"use its arguments instead, and write public constants as plain numbers or short "
-                f"lists."
-            )
-
-
-def _outside(function: Any, seen: set[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what a function takes from outside, and what its helpers in the same module take."""
-    function = inspect.unwrap(getattr(function, "__func__", function))
-    if not isinstance(function, FunctionType) or function in seen:
-        return
-    seen.add(function)
-    for name, value in _taken(function).items():
-        yield name, value
-        if getattr(value, "__module__", None) == function.__module__:
-            yield from _outside(value, seen)
-
-
-def _taken(function: FunctionType) -> dict[str, Any]:
-    """Return what a function finds by name outside itself, and the defaults of its arguments."""
-    found = {
-        name: function.__globals__[name]
-        for name in _names(function.__code__)
-        if name in function.__globals__
-    }
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        with suppress(ValueError):  # Nothing was assigned to that name yet.
-            found[name] = cell.cell_contents
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.default is not parameter.empty:
-            found[parameter.name] = parameter.default
-    return found
-
-
-def _names(code: CodeType) -> set[str]:
-    """Return the names in a piece of code, and in the functions that are written inside it."""
-    inside = [each for each in code.co_consts if isinstance(each, CodeType)]
-    return set(code.co_names).union(*map(_names, inside))
-
-
-def _contents(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, list | tuple) else []
-
-
-def _is_table(value: Any, size: int | None) -> bool:
-    if type(value).__module__.split(".")[0] in ("pandas", "polars", "pyarrow"):
-        return hasattr(value, "shape")
-    if isinstance(value, list | tuple):
-        return len(value) == size
-    return isinstance(value, np.ndarray | jax.Array) and size in value.shape
+    found = first_computed(function, also)
+    if found is not None:
+        raise BadInput(
+            f"the model '{title_of(function)}' has {found.what} baked in, '{found.name}', from "
+            f"outside: use its arguments instead, write public constants as plain numbers or short "
+            f"lists, and make whatever else it needs inside the function."
+        )
 
 
 def digest(function: Callable[..., Any]) -> str | None:

@@ -1,18 +1,20 @@
 """Any PyMC model of records, as a model.
 
-Two forms are understood. A function takes columns of the schema by argument name and returns a
-`pm.Model` whose observed variables bear the names of the confidential columns; it is called with
-PyTensor vectors, or with arrays if it puts them into `pm.Data` under the columns' names. Or a
-`pm.Model` holds such `pm.Data` containers already. Either way the columns are inputs of the graph
-and never constants in it, so that the log prior, the record log-likelihood and the simulation
-follow for tables of any size.
+It is given as a function that takes columns of the schema by argument name and returns a `pm.Model`
+whose observed variables bear the names of the confidential columns. The function is called with
+PyTensor vectors, or with arrays if it puts them into `pm.Data` under the columns' names. Either way
+the columns are inputs of the graph and never constants in it, so that the log prior, the record
+log-likelihood and the simulation follow for tables of any size.
+
+A `pm.Model` that is finished already is refused. Its constants can no longer be told from numbers
+that were computed from the table, and a prior centred at the table's mean moves with every record:
+no guarantee would hold. A function is tried on public tables, and what it takes from outside is
+looked at.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib
-import re
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,34 +26,41 @@ if TYPE_CHECKING:
     from understudy.models.base import Model
     from understudy.schema import Schema
 
+_SHOWN = 4
+"""Columns that a sentence names, at most."""
+
 
 def from_pymc(
-    model: Callable[..., Any] | Any, *, schema: Schema, spec: dict[str, Any] | None = None
+    function: Callable[..., Any], *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a `pm.Model`, or a function that builds one, into a model of confidential columns."""
+    """Turn a function that builds a `pm.Model` into a model of the confidential columns."""
     pymc = installed("pymc")
     from understudy.adapters.pymc_model import Program, as_model
-    from understudy.adapters.pymc_source import graph_of_function, graph_of_object
+    from understudy.adapters.pymc_source import graph_of_function
 
-    if isinstance(model, pymc.Model):
-        title = model.name or "PyMC model"
-        mark: str | None = hashlib.sha256(_text(model).encode()).hexdigest()
-        build = partial(graph_of_object, title, model, schema)
-    elif callable(model):
-        title, mark = title_of(model), digest(model)
-        build = partial(graph_of_function, model, schema, arguments(model, schema))
-    else:
-        raise BadInput("from_pymc takes a pm.Model, or a function that returns one.")
+    if isinstance(function, pymc.Model):
+        raise BadInput(_finished(schema))
+    if not callable(function):
+        raise BadInput("from_pymc takes a function of columns that returns a pm.Model.")
+    title = title_of(function)
+    build = partial(graph_of_function, function, schema, arguments(function, schema))
     return as_model(
-        Program(title, build), schema=schema, spec=spec or {"pymc": title, "digest": mark}
+        Program(title, build),
+        schema=schema,
+        spec=spec or {"pymc": title, "digest": digest(function)},
     )
 
 
-def _text(model: Any) -> str:
-    """Return what a model says: columns by their names alone, and no places in memory."""
-    pytensor = installed("pytensor")
-    variables = [*model.free_RVs, *model.observed_RVs]
-    return re.sub(r" at 0x[0-9A-Fa-f]+", "", pytensor.dprint(variables, file="str", id_type=""))
+def _finished(schema: Schema) -> str:
+    """Return the sentence about a finished model, with a function of the schema's own columns."""
+    columns = [column.name for column in (*schema.confidential, *schema.public)]
+    names = ", ".join([*columns[:_SHOWN], *(["..."] if len(columns) > _SHOWN else [])])
+    return (
+        f"a finished pm.Model is not taken, because its numbers cannot be told from numbers that "
+        f"were computed from the table: give a function that builds it from columns, with its "
+        f"numbers written down, in three lines: 'def build({names}):' / 'with pm.Model() as "
+        f"model: ...' / 'return model'."
+    )
 
 
 def installed(package: str) -> Any:

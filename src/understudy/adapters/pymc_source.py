@@ -1,4 +1,4 @@
-"""Where a PyMC graph comes from: the user's function, or a model that was built already."""
+"""Where a PyMC graph comes from: the user's function, called on public tables."""
 
 from __future__ import annotations
 
@@ -63,39 +63,6 @@ def graph_of_function(
     except BadInput as error:
         raise fault or error from None
     return _graph(title, symbolic, vectors, schema)
-
-
-def graph_of_object(title: str, model: Any, schema: Schema, table: Columns) -> Graph:
-    """Return the graph of a model that holds its columns in `pm.Data` containers."""
-    held = _containers(model)
-    wanted = [column.name for column in (*schema.confidential, *schema.public)]
-    inputs = {name: held[name] for name in wanted if name in held}
-    for variable in model.observed_RVs:
-        value = _uncast(model.rvs_to_values[variable])
-        if variable.name in wanted and value in held.values():
-            inputs.setdefault(variable.name, value)
-    for column in schema.confidential:
-        if column.name not in inputs:
-            raise BadInput(
-                f"the model '{title}' has no pm.Data container called '{column.name}': hold each "
-                f"column in one, with the column's name, or give a function that builds the model."
-            )
-    sizes = {variable.get_value(borrow=True).shape[:1] for variable in inputs.values()}
-    for name, variable in held.items():
-        extra = variable not in inputs.values()
-        if extra and variable.get_value(borrow=True).shape[:1] in sizes:
-            raise BadInput(
-                f"the model '{title}' has data baked in: the pm.Data container '{name}' has one "
-                f"entry for each record but is not a column of the schema; declare it, or leave it "
-                f"out."
-            )
-    for name, variable in inputs.items():
-        if variable.ndim != 1:
-            raise BadInput(
-                f"in the model '{title}' the pm.Data container '{name}' has {variable.ndim} "
-                f"dimensions, but a column has one."
-            )
-    return _graph(title, model, inputs, schema)
 
 
 def _graph(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> Graph:

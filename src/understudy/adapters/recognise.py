@@ -27,7 +27,7 @@ def from_any(thing: Any, *, schema: Schema, spec: dict[str, Any] | None = None) 
     if not callable(thing):
         raise BadInput(
             f"an object of the type '{type(thing).__name__}' is no model: give a NumPyro function, "
-            f"a pm.Model, a bambi.Model, or a function that returns one of the last two."
+            f"a bambi.Model, or a function that returns a pm.Model or a bambi.Model."
         )
     if [each.name for each in signature(thing)] == [FRAME] and FRAME not in schema.names:
         return from_bambi(thing, schema=schema, spec=spec)

@@ -80,6 +80,7 @@ class Prior:
                 f"({', '.join(names)}), not {len(self.arguments)}."
             )
         for name, value in zip(names, self.arguments, strict=True):
+            _check_written(f"the prior {self.name}", value)
             if not math.isfinite(value) or (value <= 0 and name not in _ANYWHERE):
                 wanted = "a number" if name in _ANYWHERE else "a positive number"
                 raise BadInput(f"in the prior {self}, {name} must be {wanted}.")
@@ -173,6 +174,9 @@ def _parameter(name: object) -> str:
 def _prior(parameter: object, value: object) -> Prior:
     if isinstance(value, Prior):
         return value
+    if isinstance(value, list | tuple):
+        for each in value:
+            _check_written(f"the prior of '{parameter}'", each)
     match value:
         case [str(name), *arguments] if all(map(_is_number, arguments)):
             return Prior(name, tuple(float(cast("float", number)) for number in arguments))
@@ -180,6 +184,18 @@ def _prior(parameter: object, value: object) -> Prior:
         f"the prior of '{parameter}' must be a distribution's name and its numbers, such as "
         f"('normal', 0, 1)."
     )
+
+
+def _check_written(where: str, value: object) -> None:
+    """Refuse a number that a library computed, such as the mean of a column; text is none.
+
+    One of NumPy's types is a kind of float, so that only the type itself can tell.
+    """
+    if hasattr(value, "__array__"):
+        raise BadInput(
+            f"{where} has a number that was computed, of the type '{type(value).__name__}': a "
+            f"prior must not come from the table, so write its numbers down as plain ones."
+        )
 
 
 def _is_number(value: object) -> bool:
