@@ -156,6 +156,41 @@ def test_the_order_of_a_sorted_table_does_not_survive():
     assert 20 < (copied[:75] == "a").sum() < 55
 
 
+class Recording:
+    """A source whose generators remember what was asked of them."""
+
+    def __init__(self):
+        self.asked = []
+
+    def generator(self):
+        number, real = len(self.asked), np.random.default_rng(len(self.asked))
+        self.asked.append(set())
+        asked = self.asked[number]
+
+        class Generator:
+            def __getattr__(self, name):
+                asked.add(name)
+                return getattr(real, name)
+
+        return Generator()
+
+
+@pytest.mark.parametrize("rules", [[], [{"if": "g == 'a'", "then": "x < 0.5"}]])
+def test_what_hides_the_order_of_the_table_draws_nothing_that_is_published(rules):
+    """From enough published uniforms the state of their generator, and the shuffle, follow."""
+    from understudy.predictors import Predictors
+    from understudy.simulation import simulate
+
+    schema = GROUPED.to_dict() | {"rules": rules}
+    published = {"model": {"name": "ph"}, "parameters": {"counts": [3, 4]}, "schema": schema}
+    source = Recording()
+    plan = Predictors({"g": CODED["g"]}, SIZE, copied=True)
+    simulate(published, plan, source, model=None)
+    assert {"permutation"} in source.asked
+    assert sum("permutation" in names for names in source.asked) == 1
+    assert {"choice", "uniform"} in source.asked
+
+
 def test_released_parameters_lie_on_the_public_grid(releases):
     from understudy.models.base import GRID
 
