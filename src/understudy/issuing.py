@@ -99,8 +99,17 @@ class Issue:
         cost = ready.cost[self.ledger.settings.adjacency]
         return Quote(self, cost, self.ledger.spent(), self.ledger.left())
 
-    def release(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Release:
-        """Charge the ledger and make the release; it is published when it is written."""
+    def release(
+        self,
+        table: pd.DataFrame | str | Path,
+        *,
+        destination: str | Path | None = None,
+        progress: Progress = silent,
+    ) -> Release:
+        """Charge the ledger and make the release; it is published when it is written.
+
+        `destination` is where that will be.
+        """
         frame = frame_of(table)
         self._refuse_reference(frame)
         return synthesize(
@@ -120,6 +129,7 @@ class Issue:
                 self._check,
             ),
             label=self.terms.period.text,
+            destination=destination,
             progress=progress,
         )
 

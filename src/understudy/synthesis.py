@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import __version__
 from understudy.assumptions import Circumstances, assumptions
 from understudy.charging import Account, Charge, charged
+from understudy.column import writable
 from understudy.drawing import Drawn, Job
 from understudy.guarantee import Guarantee
 from understudy.mechanisms import Mechanism
@@ -51,6 +52,7 @@ def synthesize(
     label: str = "release",
     period: str | None = None,
     earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
+    destination: str | Path | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     progress: Progress = silent,
@@ -62,7 +64,8 @@ def synthesize(
     synthetic table; without them, public columns are copied from the table. A `ledger` is charged
     before anything is drawn, and told when the release is written. Of repeated releases, `period`
     is what time this one is about, and `earlier` the label and the synthetic table of the one
-    before: the report shows what moved since.
+    before: the report shows what moved since. `destination` is where the release will be written;
+    the ledger keeps it, to name what a run that is killed leaves there.
     """
     started = time.monotonic()
     prepared = prepare(
@@ -88,6 +91,7 @@ def synthesize(
             "schema_digest": schema.digest,
             "membership_protected": plan.membership,
             **({} if schema.unit is None else {"unit": schema.unit.name}),
+            **_whereabouts(destination),
         },
         seeded=job.source.seeded,
         waived=accept_poor_mixing,
@@ -114,6 +118,12 @@ def synthesize(
         earlier=before,
         started=started,
     )
+
+
+def _whereabouts(destination: str | Path | None) -> dict[str, str]:
+    """Return where a release will be written as the ledger keeps it, if that is a line of text."""
+    text = "" if destination is None else str(Path(destination).absolute())
+    return {"destination": text} if text and writable(text) else {}
 
 
 def _earlier(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:
