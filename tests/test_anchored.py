@@ -283,9 +283,7 @@ class TestReference:
             assert weight[0] == pytest.approx(together[k], abs=1e-12)
         assert 0 <= together.min() < together.max() <= 1
 
-    def test_censor_w_then_states_epsilon_and_says_what_a_confidential_reference_means(
-        self, learned
-    ):
+    def test_censor_w_then_states_epsilon_and_whom_it_does_not_protect(self, learned):
         release = us.synthesize(MODEL, TABLE, us.CensorW(epsilon=3.0, reference=learned), seed=1)
         guarantee = release.guarantee.to_dict()
         assert (guarantee["kind"], guarantee["weights"]) == ("conditional", "record-function")

@@ -99,6 +99,12 @@ def test_every_public_name_can_be_had():
         _ = understudy.nonsense
 
 
+def test_type_checkers_are_told_that_the_package_is_typed():
+    from importlib.resources import files
+
+    assert (files("understudy") / "py.typed").is_file()
+
+
 def test_densities_are_computed_in_double_precision():
     from understudy._jax import jnp
 

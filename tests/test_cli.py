@@ -244,11 +244,12 @@ def test_a_new_user_gets_from_a_table_to_a_release(tmp_path, survey):
 
     blank = understudy(*job, cwd=tmp_path)
     assert blank.returncode == 2
-    assert "columns.salary.bounds" in blank.stderr
+    assert "columns.salary.type, columns.salary.bounds or levels" in blank.stderr
     assert names(tmp_path) == {"salaries.csv", "salaries.toml"}
 
     draft = tmp_path / "salaries.toml"
     text = draft.read_text().replace('size = "FILL IN"', "size = 120")
+    text = text.replace('type = "FILL IN"', 'type = "continuous"', 1)
     text = text.replace('bounds = "FILL IN"', "bounds = [0, 1000000]", 1)
     for name in ("gender", "age"):
         text = re.sub(rf'(\[columns.{name}\]\nrole = )"\w+"', r'\1"ignore"', text)
@@ -286,7 +287,7 @@ def test_a_draft_names_the_columns_and_learns_nothing_else(desk, survey):
         assert f"[columns.{name}]" in text
     assert survey.secret not in text
     assert "120" not in text
-    assert text.count('= "FILL IN"') == 4
+    assert text.count('= "FILL IN"') == 1 + 3 * 3
 
 
 def test_a_draft_is_called_after_its_table_and_overwritten_only_by_force(desk, capsys):

@@ -1,4 +1,4 @@
-"""A draft takes names and guessed types from the table, and nothing else."""
+"""A draft takes names from the table, and offers guesses of types in comments; nothing else."""
 
 import re
 import tomllib
@@ -11,22 +11,32 @@ from hypothesis import strategies as st
 
 from understudy import drafting, tables
 from understudy.errors import BadInput
-from understudy.schema import Schema
+from understudy.schema import Schema, Type, toml_key
 
 
 def draft_of(frame):
     return drafting.draft(frame, source="salaries.csv")
 
 
-def filled(text):
-    """Fill in every blank the way a person would."""
-    text = text.replace('size = "FILL IN"', "size = 100")
-    text = text.replace('bounds = "FILL IN"', "bounds = [0, 10]")
-    return text.replace('levels = "FILL IN"', 'levels = ["a", "b"]')
+def filled(text, *types):
+    """Fill in every blank that the types ask for, the way a person would, and leave the others."""
+    head, *sections = re.split(r"^(?=\[columns\.)", text, flags=re.M)
+    parts = [head.replace('size = "FILL IN"', "size = 100")]
+    for section, type_ in zip(sections, types, strict=True):
+        named = section.replace('type = "FILL IN"', f'type = "{type_}"')
+        if type_ in ("categorical", "binary"):
+            parts.append(named.replace('levels = "FILL IN"', 'levels = ["a", "b"]'))
+        else:
+            parts.append(named.replace('bounds = "FILL IN"', "bounds = [0, 10]"))
+    return "".join(parts)
 
 
-def types_of(text):
-    return {name: keys["type"] for name, keys in tomllib.loads(text)["columns"].items()}
+def guesses_of(text):
+    return re.findall(r"^# guess: (\w+) \(read off the table.*\)$", text, re.M)
+
+
+def declarations_of(text):
+    return [line for line in text.splitlines() if not line.startswith("#")]
 
 
 CELLS = {
@@ -38,21 +48,21 @@ CELLS = {
 
 @st.composite
 def table_pairs(draw):
-    """Two tables with equal names and kinds of columns, and different cells."""
+    """Two tables with equal names of columns, and different kinds and numbers of cells."""
     name = st.text(
         st.characters(exclude_categories=["Cc", "Cs", "Nd"], exclude_characters="\ufeff"),
         min_size=1,
         max_size=6,
     )
     names = draw(st.lists(name, min_size=1, max_size=4, unique=True))
-    kinds = [draw(st.sampled_from(sorted(CELLS))) for _ in names]
 
     def table():
         rows = draw(st.integers(1, 5))
+        cells = [CELLS[draw(st.sampled_from(sorted(CELLS)))] for _ in names]
         return pd.DataFrame(
             {
-                name: draw(st.lists(CELLS[kind], min_size=rows, max_size=rows))
-                for name, kind in zip(names, kinds, strict=True)
+                name: draw(st.lists(cell, min_size=rows, max_size=rows))
+                for name, cell in zip(names, cells, strict=True)
             }
         )
 
@@ -60,9 +70,17 @@ def table_pairs(draw):
 
 
 @given(table_pairs())
-def test_the_draft_depends_on_names_and_types_only(pair):
+def test_what_the_draft_declares_depends_on_names_only(pair):
     first, second = pair
-    assert draft_of(first) == draft_of(second)
+    assert declarations_of(draft_of(first)) == declarations_of(draft_of(second))
+
+
+@given(table_pairs())
+def test_comments_differ_in_the_guesses_only(pair):
+    first, second = map(draft_of, pair)
+    assert re.sub(r"^# guess: .*$", "", first, flags=re.M) == re.sub(
+        r"^# guess: .*$", "", second, flags=re.M
+    )
 
 
 @given(table_pairs())
@@ -73,8 +91,8 @@ def test_no_value_of_the_table_is_in_the_draft(pair):
     assert set(re.findall(r"\w+", draft_of(frame))) <= structure
 
 
-@given(table_pairs())
-def test_a_draft_is_refused_for_its_blanks_and_loads_once_they_are_filled_in(pair):
+@given(table_pairs(), st.sampled_from(list(Type)))
+def test_a_draft_is_refused_for_its_blanks_and_loads_once_they_are_filled_in(pair, type_):
     frame, _ = pair
     text = draft_of(frame)
     layout = tomllib.loads(text)
@@ -82,18 +100,38 @@ def test_a_draft_is_refused_for_its_blanks_and_loads_once_they_are_filled_in(pai
         Schema.from_dict(layout)
     sentence = str(caught.value)
     assert "table.size" in sentence
-    blanks = [
-        key
-        for keys in layout["columns"].values()
-        for key, value in keys.items()
-        if value == "FILL IN"
-    ]
-    assert len(blanks) == len(frame.columns)
-    assert sentence.count("columns.") == sum(name.count("columns.") for name in frame) + len(blanks)
-    schema = Schema.from_dict(tomllib.loads(filled(text)))
+    for name in frame.columns:
+        assert f"columns.{toml_key(name)}.type" in sentence
+        assert f"columns.{toml_key(name)}.bounds or levels" in sentence
+    schema = Schema.from_dict(tomllib.loads(filled(text, *[type_] * len(frame.columns))))
     assert schema.size == 100
     assert schema.names == tuple(frame.columns)
     assert schema.confidential == schema.columns
+    assert {column.type for column in schema.columns} == {type_}
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked", "not_asked"),
+    [
+        ({"type": "FILL IN", "bounds": [0, 1]}, ["columns.x.type"], ["bounds", "levels"]),
+        ({"type": "FILL IN", "levels": ["a"]}, ["columns.x.type"], ["bounds", "levels"]),
+        ({"type": "count", "bounds": "FILL IN", "levels": "FILL IN"}, ["x.bounds"], ["levels"]),
+        ({"type": "binary", "bounds": "FILL IN", "levels": "FILL IN"}, ["x.levels"], ["bounds"]),
+        (
+            {"role": "survey-weight", "type": "FILL IN", "bounds": "FILL IN", "levels": "FILL IN"},
+            ["x.type", "x.bounds"],
+            ["levels"],
+        ),
+    ],
+)
+def test_only_what_a_type_needs_is_asked_for(lines, asked, not_asked):
+    column = {"role": "confidential", **lines}
+    with pytest.raises(BadInput, match="from public knowledge") as caught:
+        Schema.from_dict({"columns": {"x": column, "y": {"role": "ignore"}}})
+    for word in asked:
+        assert word in str(caught.value)
+    for word in not_asked:
+        assert word not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +153,8 @@ def test_a_draft_is_refused_for_its_blanks_and_loads_once_they_are_filled_in(pai
         (pd.Series([[1], {}], dtype=object), "categorical"),
     ],
 )
-def test_types_are_guessed_from_storage_and_likeness_to_numbers(values, type_):
-    assert types_of(draft_of(pd.DataFrame({"x": values}))) == {"x": type_}
+def test_guesses_come_from_storage_and_likeness_to_numbers(values, type_):
+    assert guesses_of(draft_of(pd.DataFrame({"x": values}))) == [type_]
 
 
 def test_a_completed_draft_reads_the_table_that_it_was_drafted_for(tmp_path):
@@ -124,7 +162,8 @@ def test_a_completed_draft_reads_the_table_that_it_was_drafted_for(tmp_path):
     path.write_text("hours worked,sex\n1.5,a\n10,b\n")
     frame = tables.read(path)
     schema_path = tmp_path / "s.toml"
-    schema_path.write_text(filled(drafting.draft(frame, source=str(path))), encoding="utf-8")
+    text = filled(drafting.draft(frame, source=str(path)), "continuous", "categorical")
+    schema_path.write_text(text, encoding="utf-8")
     columns = tables.encode(frame, Schema.load(schema_path))
     assert list(columns["hours worked"]) == [1.5, 10.0]
     assert list(columns["sex"]) == [0, 1]
@@ -133,7 +172,14 @@ def test_a_completed_draft_reads_the_table_that_it_was_drafted_for(tmp_path):
 def test_the_comments_say_what_a_person_has_to_know():
     text = draft_of(pd.DataFrame({"x": ["1"]}))
     comments = " ".join(line.lstrip("# ") for line in text.splitlines() if line.startswith("#"))
-    for word in ("salaries.csv", "public knowledge", "never from looking", "ignore", '"clamp"'):
+    for word in (
+        "salaries.csv",
+        "public knowledge",
+        "never from looking",
+        "ignore",
+        '"clamp"',
+        "guess",
+    ):
         assert word in comments
 
 

@@ -73,6 +73,7 @@ def test_a_period_is_charged_published_and_the_next_one_s_anchor(office):
     assert publication.details["theta"] == released["parameters"]
     assert charge.details["period"] == "2026-01"
     assert charge.details["population"] == "staff"
+    assert charge.details["destination"] == str(office / "2026-01")
     assert {"policy_digest", "schema_digest"} <= charge.details.keys()
     assert charge.cost.epsilon == 0.5
 

@@ -27,7 +27,7 @@ from understudy.report import (
 )
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
 from understudy.report.heatmap import heat_map
-from understudy.report.sections import LARGEST_RHAT, SMALLEST_ESS, convergence
+from understudy.report.sections import convergence
 from understudy.schema import Schema
 from understudy.utility import Both, Pair, compare, max_ecdf, measure_pairs, measure_table
 
@@ -91,6 +91,7 @@ CONDITIONAL = replace(STRICT, kind=Kind.CONDITIONAL, sampler="nuts")
 UNSTATED = replace(STRICT, kind=Kind.ASYMPTOTIC, epsilon=None, mechanism="weighted")
 
 DIAGNOSTICS = {
+    "limits": {"rhat": 1.01, "ess_bulk": 400},
     "parameters": {
         "phi": {"mean": 18.9, "sd": 0.61, "rhat": 1.0012, "ess_bulk": 2310.4},
         "lambda": {"mean": 0.181, "sd": 0.002, "rhat": 1.0004, "ess_bulk": 1804.0},
@@ -449,6 +450,7 @@ def test_a_heat_map_has_a_square_for_every_pair(count):
 
 
 GOOD = {"mean": 0.0, "sd": 1.0, "rhat": 1.0, "ess_bulk": 1000.0}
+LIMITS = {"rhat": 1.01, "ess_bulk": 400}
 
 
 @pytest.mark.parametrize(
@@ -456,7 +458,8 @@ GOOD = {"mean": 0.0, "sd": 1.0, "rhat": 1.0, "ess_bulk": 1000.0}
     [{"rhat": 1.02}, {"ess_bulk": 399.0}, {"rhat": np.nan}, {"rhat": None, "ess_bulk": None}],
 )
 def test_a_chain_that_misses_the_mark_or_has_no_number_fails(bad):
-    found = convergence({"parameters": {"a": GOOD, "b": GOOD | bad}}, "nuts")
+    diagnostics = {"parameters": {"a": GOOD, "b": GOOD | bad}, "limits": LIMITS}
+    found = convergence(diagnostics, "nuts")
     assert [row["passed"] for row in found["rows"]] == [True, False]
     assert found["failed"]
     assert found["sentence"].startswith("1 of 2 quantities miss the mark")
@@ -464,7 +467,7 @@ def test_a_chain_that_misses_the_mark_or_has_no_number_fails(bad):
 
 def test_what_the_gate_saw_beyond_the_parameters_is_shown():
     gate = {"log target": {"rhat": 1.2, "ess_bulk": 50.0}, "a": {"rhat": 1.0, "ess_bulk": 1000.0}}
-    found = convergence({"parameters": {"a": GOOD}, "gate": gate}, "nuts")
+    found = convergence({"parameters": {"a": GOOD}, "gate": gate, "limits": LIMITS}, "nuts")
     assert [(row["name"], row["passed"]) for row in found["rows"]] == [
         ("log target", False),
         ("a", True),
@@ -478,10 +481,31 @@ def test_exact_draws_have_nothing_to_converge():
     assert not found["failed"]
 
 
-def test_the_marks_are_those_of_the_gate():
-    from understudy.samplers import diagnostics
+@pytest.mark.parametrize(
+    ("limits", "passed"),
+    [
+        ({"rhat": 1.01, "ess_bulk": 1000}, True),
+        ({"rhat": 1.01, "ess_bulk": 1001}, False),
+        ({"rhat": 0.99, "ess_bulk": 400}, False),
+        ({"rhat": 1.01}, False),
+        ({}, False),
+    ],
+)
+def test_the_report_judges_by_the_limits_of_the_gate_and_by_no_others(limits, passed):
+    found = convergence({"parameters": {"a": GOOD}, "limits": limits}, "nuts")
+    assert [row["passed"] for row in found["rows"]] == [passed]
+    assert len(found["marks"]) == len(limits)
 
-    assert (LARGEST_RHAT, SMALLEST_ESS) == (diagnostics.LARGEST_RHAT, diagnostics.SMALLEST_ESS)
+
+def test_limits_that_no_quantity_is_held_to_are_shown_as_well():
+    found = convergence(
+        {"parameters": {"a": GOOD}, "limits": LIMITS | {"divergences": 0.01}}, "nuts"
+    )
+    assert found["marks"] == [
+        ("R-hat at most", "1.01"),
+        ("ESS at least", "400"),
+        ("divergences", "0.01"),
+    ]
 
 
 def test_the_examples_of_the_wording_hold():

@@ -158,6 +158,41 @@ def test_the_order_of_a_sorted_table_does_not_survive():
     assert 20 < (copied[:75] == "a").sum() < 55
 
 
+class Recording:
+    """A source whose generators remember what was asked of them."""
+
+    def __init__(self):
+        self.asked = []
+
+    def generator(self):
+        number, real = len(self.asked), np.random.default_rng(len(self.asked))
+        self.asked.append(set())
+        asked = self.asked[number]
+
+        class Generator:
+            def __getattr__(self, name):
+                asked.add(name)
+                return getattr(real, name)
+
+        return Generator()
+
+
+@pytest.mark.parametrize("rules", [[], [{"if": "g == 'a'", "then": "x < 0.5"}]])
+def test_what_hides_the_order_of_the_table_draws_nothing_that_is_published(rules):
+    """From enough published uniforms the state of their generator, and the shuffle, follow."""
+    from understudy.predictors import Predictors
+    from understudy.simulation import simulate
+
+    schema = GROUPED.to_dict() | {"rules": rules}
+    published = {"model": {"name": "ph"}, "parameters": {"counts": [3, 4]}, "schema": schema}
+    source = Recording()
+    plan = Predictors({"g": CODED["g"]}, SIZE, copied=True)
+    simulate(published, plan, source, model=None)
+    assert {"permutation"} in source.asked
+    assert sum("permutation" in names for names in source.asked) == 1
+    assert {"choice", "uniform"} in source.asked
+
+
 def test_released_parameters_lie_on_the_public_grid(releases):
     from understudy.models.base import GRID
 
@@ -232,6 +267,25 @@ def test_chains_that_do_not_converge_are_refused_unless_accepted_in_writing(monk
     assert any("was accepted in advance" in s for s in release.guarantee.assumptions)
     assert release.guarantee.delta is None
     assert "ONLY IF THE CHAINS CONVERGED" in release.guarantee.headline
+
+
+@pytest.mark.parametrize(("tables", "smallest"), [(1, 400), (100, 1000)])
+def test_the_report_shows_the_limits_that_the_gate_held_the_chains_to(tables, smallest):
+    """Many tables take many draws that are nearly independent, so the gate asks for more."""
+    from understudy.report.sections import convergence
+
+    release = us.synthesize(us.beta(ALONE), TABLE, us.CensorUw(epsilon=1.0), tables=tables, seed=1)
+    assert release.diagnostics["limits"].items() >= {"rhat": 1.01, "ess_bulk": smallest}.items()
+    shown = convergence(release.diagnostics, "nuts")
+    assert shown["marks"][:2] == [("R-hat at most", "1.01"), ("ESS at least", f"{smallest:,}")]
+    assert not shown["failed"]
+    assert f"{smallest:,}" in release.report()
+
+
+def test_a_climb_by_chains_shows_the_limits_of_its_gate():
+    mechanism = us.Anchored(epsilon=1.0)
+    release = us.synthesize(us.beta(ALONE), TABLE, mechanism, sampler="nuts", tables=2, seed=1)
+    assert release.diagnostics["limits"].items() >= {"rhat": 1.01, "ess_bulk": 400}.items()
 
 
 def test_accepting_poor_mixing_is_written_down_even_when_the_chains_are_fine():

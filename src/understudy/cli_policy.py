@@ -144,7 +144,7 @@ def release(
         if dry_run:
             quote = issue.quote(table, progress=progress)
         else:
-            made = issue.release(table, progress=progress)
+            made = issue.release(table, destination=out, progress=progress)
             with stage(progress, "Writing"):
                 made.write(out, parquet=parquet)
     if dry_run:

@@ -176,6 +176,7 @@ def synthesize(
             sampler=sampler,
             ledger=ledger,
             label=out.name or "release",
+            destination=out,
             seed=seed,
             accept_poor_mixing=accept_poor_mixing,
             progress=progress,

@@ -18,7 +18,7 @@ def init(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the schema file.")] = False,
 ) -> None:
-    """Draft a schema; size, bounds and levels are left for a person to declare."""
+    """Draft a schema; size, types, bounds and levels are left for a person to declare."""
     from understudy import drafting, tables
     from understudy.files import written_whole
 

@@ -1,8 +1,9 @@
 """The draft of a schema, for a person to complete.
 
-A draft takes the names of the columns and guesses their types, and that is all it takes: size,
-bounds and levels are left blank, because they are public declarations. Were they read off the
-table, its extremes and rare levels would be published with every release.
+A draft takes the names of the columns, and that is all it takes: size, types, bounds and levels are
+left blank, because they are public declarations. Were they read off the table, its extremes, its
+rare levels and whether all of its numbers are whole would be published with every release. What the
+types look like is offered in comments, which are no part of a schema.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _HEAD = """\
 #                         number by which weights are divided. Never released.
 # type     continuous | count | integer   have bounds = [lower, upper]
 #          categorical | binary           have levels = ["...", "..."]
-#          The types below are guesses; codes that look like numbers may be categorical.
+#          Fill in bounds or levels, as the type needs, and remove the other line. A guess was read
+#          off the table: whole numbers may be codes, and what is whole here need not be next year.
+#          Remove the lines with a guess before anybody else sees this file.
 # outside  "refuse" (the default) stops at a number outside the bounds;
 #          "clamp" moves it to the nearest bound
 # missing  "refuse" (the default) stops at a missing value;
@@ -50,18 +53,12 @@ size = "{blank}"
 # unit = "row" says that each row is protected by itself, although ids repeat.
 """
 
-_NUMERIC = """
+_COLUMN = """
 [columns.{key}]
 role = "confidential"
-type = "{type}"
+# guess: {guess} (read off the table{doubt})
+type = "{blank}"
 bounds = "{blank}"
-# outside = "clamp"
-"""
-
-_LEVELLED = """
-[columns.{key}]
-role = "confidential"
-type = "{type}"
 levels = "{blank}"
 """
 
@@ -69,7 +66,7 @@ levels = "{blank}"
 def draft(frame: pd.DataFrame, *, source: str) -> str:
     """Return the TOML text of a schema for the table, with blanks for a person to fill in.
 
-    Tables whose columns have the same names and guessed types get the same draft.
+    Tables whose columns have the same names get the same draft, except for guesses in comments.
     """
     check_header(frame, name=source)
     for position, name in enumerate(frame.columns, start=1):
@@ -82,8 +79,8 @@ def draft(frame: pd.DataFrame, *, source: str) -> str:
     sections = [_HEAD.format(source=toml_text(source), blank=BLANK)]
     for name in frame.columns:
         guess = _guess(frame[name])
-        template = _LEVELLED if guess in (Type.CATEGORICAL, Type.BINARY) else _NUMERIC
-        sections.append(template.format(key=toml_key(name), type=guess, blank=BLANK))
+        doubt = "; whole numbers may be codes" if guess is Type.INTEGER else ""
+        sections.append(_COLUMN.format(key=toml_key(name), guess=guess, doubt=doubt, blank=BLANK))
     return "".join(sections)
 
 

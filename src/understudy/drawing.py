@@ -152,6 +152,7 @@ def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
         ]
         chosen = [selection.candidates[selection.picked] for selection in selections]
         seen: Selection | Fit = selections[-1]
+        asked: dict[str, Any] = {}
     else:
         fitted = fit_mechanism(
             model,
@@ -164,6 +165,7 @@ def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
         )
         row, seen = fitted.row, fitted.fit
         chosen = list(choose_draws(fitted.fit, job.count, job.source.generator()))
+        asked = {"limits": fitted.limits}
     thetas = [_plain(model.constrain(model.round_to_grid(z))) for z in chosen]
     diagnostics, largest_score = _seen(job, model, data, row, seen)
     alpha = np.asarray(row.alpha)
@@ -171,7 +173,7 @@ def _draw_row(job: Job, model: Model, mechanism: RowMechanism) -> Drawn:
         thetas=thetas,
         spec=model.spec,
         stages=1,
-        diagnostics=diagnostics | {"dropped_records": int(np.sum(alpha == 0))},
+        diagnostics=diagnostics | asked | {"dropped_records": int(np.sum(alpha == 0))},
         alpha=alpha,
         largest_score=largest_score,
         bound=mechanism.bound,
@@ -182,6 +184,7 @@ def _draw_anchored(job: Job, model: Model, mechanism: Anchored, stages: tuple[St
     """Draw θ by climbing from the anchor, once for each table."""
     from understudy._jax import jnp
     from understudy.ladder import climb
+    from understudy.samplers.diagnostics import limits
 
     data = model.prepare(job.columns)
     climbs = [
@@ -201,6 +204,8 @@ def _draw_anchored(job: Job, model: Model, mechanism: Anchored, stages: tuple[St
     ]
     last = climbs[-1][-1]
     diagnostics, largest_score = _seen(job, model, data, last.row, last.seen)
+    if job.sampler != "exact":
+        diagnostics["limits"] = limits()
     diagnostics["stages"] = [
         {
             "alpha": each.alpha,

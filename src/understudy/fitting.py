@@ -19,7 +19,7 @@ from understudy.errors import Refused
 from understudy.guarantee import Kind, Weights
 from understudy.lipschitz import reach
 from understudy.progress import Progress, stage
-from understudy.samplers.diagnostics import SMALLEST_ESS
+from understudy.samplers.diagnostics import SMALLEST_ESS, limits
 from understudy.samplers.nuts import Fit, nuts
 from understudy.score import Row
 
@@ -41,6 +41,8 @@ class Fitted:
 
     fit: Fit
     row: Row
+    limits: dict[str, float]
+    """What the gate asked of the chains."""
 
 
 def fit_mechanism(
@@ -71,7 +73,8 @@ def fit_mechanism(
         with stage(progress, "Weights"):
             risk = jax.block_until_ready(risk_of(model, first.thinned(DRAWS), data))
         row = row._replace(alpha=mechanism.alpha(risk))
-    return Fitted(sample(row=row, name=f"Fit of {mechanism.name}"), row)
+    fit = sample(row=row, name=f"Fit of {mechanism.name}")
+    return Fitted(fit, row, limits(smallest_ess))
 
 
 def converged_fit(

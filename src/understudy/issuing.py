@@ -108,8 +108,17 @@ class Issue:
         cost = ready.cost[self.ledger.settings.adjacency]
         return Quote(self, cost, self.ledger.spent(), self.ledger.left())
 
-    def release(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Release:
-        """Charge the ledger and make the release; it is published when it is written."""
+    def release(
+        self,
+        table: pd.DataFrame | str | Path,
+        *,
+        destination: str | Path | None = None,
+        progress: Progress = silent,
+    ) -> Release:
+        """Charge the ledger and make the release; it is published when it is written.
+
+        `destination` is where that will be.
+        """
         frame = self._frame(table)
         return synthesize(
             self.model or self.schema,
@@ -129,6 +138,7 @@ class Issue:
                 self._check,
             ),
             label=self.terms.period.text,
+            destination=destination,
             progress=progress,
         )
 

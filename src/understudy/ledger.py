@@ -47,7 +47,7 @@ from understudy.ledger_chain import (
     verified,
 )
 from understudy.ledger_store import Store, create_at, store_at
-from understudy.year import left_after, left_part, plain, spent_part, stated, year_of
+from understudy.year import left_after, left_part, plain, spent_part, stated, unfinished, year_of
 
 if TYPE_CHECKING:
     from understudy.ledger_chain import Contents
@@ -117,7 +117,7 @@ class Ledger:
 
     def show(self) -> str:
         """Return every period and what is left, as a table for the terminal."""
-        return str(year_of(self))
+        return "\n".join([str(year_of(self)), *unfinished(self._read())])
 
     def chain(self) -> Chain:
         """Return all rows together with the settings, verified."""

@@ -4,7 +4,8 @@ A draw of θ protects people only as long as nobody can replay it. The default s
 operating system anew for every key. A JAX key holds 64 bits; a released θ depends on at least
 three of them (starting point, warm-up, sampling) and on the choice among the draws, so replaying it
 means guessing well over 128 bits. Rows simulated from a released θ are post-processing: their
-randomness hides nothing.
+randomness hides nothing. The shuffle of public rows that are copied from the table hides their
+order, and has a generator of its own.
 
 A fixed seed makes a run reproducible and therefore unfit for release; whoever uses one finds that
 written in the guarantee.

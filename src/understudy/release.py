@@ -4,7 +4,8 @@
     DIR/internal/    report and diagnostics: confidential, readable by their owner only
 
 A release is written into a hidden directory beside its destination and moved into place in one
-step, so whatever interrupts it, nothing half-written is ever called public.
+step, so whatever interrupts it, nothing half-written is ever called public. The next release to
+the same destination removes what a run that was killed has left in such a directory.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import tables
 from understudy.confidential import Confidential
 from understudy.errors import BadInput
-from understudy.files import current_umask, hidden_directory, uninterrupted
+from understudy.files import REPLACED, current_umask, hidden_directory, sweep, uninterrupted
 from understudy.schema import Schema
 
 if TYPE_CHECKING:
@@ -158,8 +159,10 @@ def _write_internal(half: Internal, internal: Path) -> None:
 def check_destination(destination: Path, *, force: bool | None) -> None:
     """Refuse, before any work is done, a destination that could not be written to at its end.
 
-    `force` is None where nothing may ever be replaced.
+    `force` is None where nothing may ever be replaced. What a run that was killed has left beside
+    the destination is removed.
     """
+    sweep(destination)
     if not (destination.exists() or destination.is_symlink()):
         above = next(parent for parent in destination.absolute().parents if parent.exists())
         if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
@@ -214,9 +217,9 @@ def _move_into_place(staging: Path, destination: Path, *, force: bool) -> None:
         staging.rename(destination)
         return
     with hidden_directory(destination) as old, uninterrupted():
-        destination.rename(old / "replaced")
+        destination.rename(old / REPLACED)
         try:
             staging.rename(destination)
         except BaseException:  # Whatever it is, one release or the other must stand.
-            (old / "replaced").rename(destination)
+            (old / REPLACED).rename(destination)
             raise

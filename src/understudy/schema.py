@@ -210,6 +210,8 @@ def toml_text(text: str) -> str:
 _Word = TypeVar("_Word", bound=StrEnum)
 
 _WITHOUT_DOMAIN = (Role.IGNORE, Role.UNIT)
+_NUMERIC = (Type.CONTINUOUS, Type.COUNT, Type.INTEGER)
+_LEVELLED = (Type.CATEGORICAL, Type.BINARY)
 _KEYS = ("role", "type", "bounds", "levels", "outside", "missing", "average")
 
 
@@ -244,7 +246,9 @@ def _schema(mapping: object) -> Schema:
 
 def _column(name: str, entries: object) -> Column:
     where = f"[columns.{toml_key(name)}]"
-    keys = _table(entries, where, _KEYS)
+    declared = _table(entries, where, _KEYS)
+    # Blanks that are left by now are those of a draft that this column has no use for.
+    keys = {key: value for key, value in declared.items() if not _blank(value)}
     role = _word(Role, keys, "role", where)
     if role is None:
         raise BadInput(f"{where} needs a role: {listed(Role)}.")
@@ -280,23 +284,41 @@ def _table(value: object, where: str, known: tuple[str, ...] | None = None) -> M
 
 
 def _blanks(top: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the place of every blank. Columns without a domain have none: it is not used."""
-
-    def blank(value: object) -> bool:
-        if isinstance(value, list | tuple):
-            return any(blank(element) for element in value)
-        return isinstance(value, str) and value.strip() == BLANK
-
-    def places(entries: object, path: str) -> Iterator[str]:
-        if not isinstance(entries, Mapping) or entries.get("role") in _WITHOUT_DOMAIN:
-            return
-        yield from (f"{path}.{key}" for key, value in entries.items() if blank(value))
-
-    yield from places(top.get("table"), "table")
-    columns = top.get("columns")
+    """Yield the place of every blank that matters."""
+    table, columns = top.get("table"), top.get("columns")
+    if isinstance(table, Mapping):
+        yield from (f"table.{key}" for key, value in table.items() if _blank(value))
     if isinstance(columns, Mapping):
         for name, entries in columns.items():
-            yield from places(entries, f"columns.{toml_key(str(name))}")
+            if isinstance(entries, Mapping):
+                path = f"columns.{toml_key(str(name))}"
+                yield from (f"{path}.{key}" for key in _blank_keys(entries))
+
+
+def _blank_keys(entries: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the blanks of a column, except those that its role or its type does not use."""
+    if entries.get("role") in _WITHOUT_DOMAIN:
+        return
+    blank = [key for key, value in entries.items() if _blank(value)]
+    yield from (key for key in blank if key not in ("bounds", "levels"))
+    needed = _domain_keys(entries)
+    filled_in = any(key in entries and key not in blank for key in needed)
+    if not filled_in and any(key in blank for key in needed):
+        yield " or ".join(needed)
+
+
+def _domain_keys(entries: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return which key holds a column's domain; a draft has both, until there is a type."""
+    type_ = entries.get("type")
+    if entries.get("role") == Role.SURVEY_WEIGHT or type_ in _NUMERIC:
+        return ("bounds",)
+    return ("levels",) if type_ in _LEVELLED else ("bounds", "levels")
+
+
+def _blank(value: object) -> bool:
+    if isinstance(value, list | tuple):
+        return any(_blank(element) for element in value)
+    return isinstance(value, str) and value.strip() == BLANK
 
 
 def _word(words: type[_Word], keys: Mapping[str, Any], key: str, where: str) -> _Word | None:

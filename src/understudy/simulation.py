@@ -37,9 +37,10 @@ def simulate(
     would not draw any that do.
     """
     schema = Schema.from_dict(published["schema"])
-    generator = source.generator()
-    public = predictors.drawn(generator)
-    draw = _drawing(published, source, generator, schema, model)
+    # This generator may hide the order of the confidential table, so nothing else is drawn from it:
+    # its state could be worked out from what is published.
+    public = predictors.drawn(source.generator())
+    draw = _drawing(published, source, schema, model)
     if not schema.rules:
         return tables.decode({**public, **draw(public, predictors.rows)}, schema)
     obeying = draw_obeying(draw, public, predictors.rows, schema)
@@ -50,7 +51,6 @@ def simulate(
 def _drawing(
     published: dict[str, Any],
     source: Source,
-    generator: np.random.Generator,
     schema: Schema,
     model: Model | None,
 ) -> Callable[[Columns, int], Columns]:
@@ -58,6 +58,7 @@ def _drawing(
     if published["model"] == histogram.SPEC:
         column = histogram.histogram_column(schema)
         counts = np.asarray(published["parameters"]["counts"])
+        generator = source.generator()
         return lambda public, rows: {column.name: histogram.draw(counts, column, rows, generator)}
     if model is None:
         raise BadInput("these parameters need a model to simulate from.")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from understudy import __version__
 from understudy.assumptions import CALIBRATED_ON, Circumstances, assumptions
 from understudy.charging import Account, Charge, charged
+from understudy.column import writable
 from understudy.drawing import Drawn, Job
 from understudy.errors import BadInput
 from understudy.guarantee import Guarantee
@@ -53,6 +54,7 @@ def synthesize(
     period: str | None = None,
     earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
     calibrated_on: str | None = None,
+    destination: str | Path | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     progress: Progress = silent,
@@ -66,6 +68,8 @@ def synthesize(
     is what time this one is about, and `earlier` the label and the synthetic table of the one
     before: the report shows what moved since. Where the settings were chosen on a reference table,
     `calibrated_on` says whether that was public or confidential, and so will the guarantee.
+    `destination` is where the release will be written; the ledger keeps it, to name what a run that
+    is killed leaves there.
     """
     if calibrated_on is not None and calibrated_on not in CALIBRATED_ON:
         raise BadInput(f"calibrated_on must be public or confidential, not {calibrated_on!r}.")
@@ -89,7 +93,7 @@ def synthesize(
         ledger,
         cost,
         label=label,
-        details={"schema_digest": schema.digest},
+        details={"schema_digest": schema.digest, **_whereabouts(destination)},
         kind=job.kind,
         unit=None if schema.unit is None else schema.unit.name,
         membership=plan.membership,
@@ -118,6 +122,12 @@ def synthesize(
         earlier=before,
         started=started,
     )
+
+
+def _whereabouts(destination: str | Path | None) -> dict[str, str]:
+    """Return where a release will be written as the ledger keeps it, if that is a line of text."""
+    text = "" if destination is None else str(Path(destination).absolute())
+    return {"destination": text} if text and writable(text) else {}
 
 
 def _earlier(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:

@@ -13,12 +13,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.accounting import Cost, composed, epsilon_at, exact, pure, total
 from understudy.column import writable
+from understudy.files import leftovers
 from understudy.guarantee import Kind
-from understudy.ledger_chain import Entry, Neighbours, Settings
+from understudy.ledger_chain import Chain, Entry, Neighbours, Settings
 from understudy.rounding import at_least, at_most, plain
 
 if TYPE_CHECKING:
@@ -201,6 +203,25 @@ def year_of(ledger: Ledger, *, until: Entry | None = None) -> Year:
         left=left_after(costs, settings),
         converted=epsilon_at(together, delta=delta),
         more=_more(costs, settings) if costs else None,
+    )
+
+
+def unfinished(chain: Chain) -> tuple[str, ...]:
+    """Return a line for each charge whose run was killed and whose files are still there.
+
+    Only the latest charge for a destination can have left them: each run sweeps it first.
+    """
+    latest = {
+        place: entry
+        for entry in chain.charges
+        if isinstance(place := entry.details.get("destination"), str) and writable(place)
+    }
+    return tuple(
+        f"entry {entry.number}: left unfinished files in '{left}'; the next run to the same place "
+        f"removes them, or remove the directory yourself.\n"
+        for place, entry in latest.items()
+        if entry.number not in chain.published
+        for left in leftovers(Path(place))
     )
 
 

@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
     from understudy.schema import Column, Schema
 
-LARGEST_RHAT = 1.01
-SMALLEST_ESS = 400
-
+_LIMITS = {
+    "rhat": "R-hat at most",
+    "ess_bulk": "ESS at least",
+    "divergent": "Share of divergent trajectories at most",
+}
+"""How the limits of the convergence gate are called; those that it used are in the diagnostics."""
 _STATISTICS = {
     "mean": "Mean",
     "median": "Median",
@@ -209,8 +212,11 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
     parameters: Mapping[str, Any] = diagnostics.get("parameters") or {}
     # The gate also looks at the log target and at log-likelihoods, which are no parameters.
     quantities = {**(diagnostics.get("gate") or {}), **parameters}
+    limits: Mapping[str, Any] = diagnostics.get("limits") or {}
     chain = sampler == "nuts"
-    rows = [_quantity(name, numbers, chain) for name, numbers in quantities.items()]
+    rows = [
+        _quantity(name, numbers, limits if chain else None) for name, numbers in quantities.items()
+    ]
     failed = sum(row["passed"] is False for row in rows)
     if not rows:
         sentence = "This mechanism fits no model, so there is no chain that has to converge."
@@ -222,6 +228,12 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
             "a mixture that merely swapped labels, the draw may be far from its target, and a "
             "guarantee that assumes convergence does not hold."
         )
+    elif _too_many_diverged(diagnostics, limits):
+        failed = 1
+        sentence = (
+            "More trajectories diverged than the gate allows: the draw may be far from its target, "
+            "and a guarantee that assumes convergence does not hold."
+        )
     else:
         sentence = f"All {len(rows):,} quantities pass: the chains agree and are long enough."
     return {
@@ -229,16 +241,24 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
         "chain": chain,
         "sentence": sentence,
         "failed": failed > 0,
-        "marks": [("R-hat at most", str(LARGEST_RHAT)), ("ESS at least", str(SMALLEST_ESS))]
+        "marks": [(_LIMITS.get(key, key), person(limit)) for key, limit in limits.items()]
         if chain
         else [],
     }
 
 
-def _quantity(name: str, numbers: Mapping[str, Any], chain: bool) -> dict[str, Any]:
+def _too_many_diverged(diagnostics: Mapping[str, Any], limits: Mapping[str, Any]) -> bool:
+    divergences, draws = diagnostics.get("divergences"), diagnostics.get("posterior_draws")
+    if divergences is None or draws is None or "divergent" not in limits:
+        return False
+    return bool(divergences > limits["divergent"] * draws)
+
+
+def _quantity(
+    name: str, numbers: Mapping[str, Any], limits: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """Return a row of the table; without limits there was no chain, and nothing to pass."""
     rhat, ess = numbers.get("rhat"), numbers.get("ess_bulk")
-    # Written so that a number that is missing or not a number fails.
-    passed = rhat is not None and ess is not None and rhat <= LARGEST_RHAT and ess >= SMALLEST_ESS
     return {
         "name": name,
         "cells": (
@@ -247,5 +267,13 @@ def _quantity(name: str, numbers: Mapping[str, Any], chain: bool) -> dict[str, A
             NOTHING if rhat is None else f"{rhat:.3f}",
             NOTHING if ess is None else f"{ess:,.0f}",
         ),
-        "passed": passed if chain else None,
+        "passed": None if limits is None else _passed(rhat, ess, limits),
     }
+
+
+def _passed(rhat: float | None, ess: float | None, limits: Mapping[str, Any]) -> bool:
+    """Whether a quantity meets the gate's limits: not if a number or a limit is missing or NaN."""
+    largest, smallest = limits.get("rhat"), limits.get("ess_bulk")
+    if rhat is None or ess is None or largest is None or smallest is None:
+        return False
+    return bool(rhat <= largest and ess >= smallest)

@@ -54,6 +54,11 @@ class Convergence:
         return tuple(failing)
 
 
+def limits(smallest_ess: float = SMALLEST_ESS) -> dict[str, float]:
+    """Return what the gate asks for, by name, as the report shows it."""
+    return {"rhat": LARGEST_RHAT, "ess_bulk": smallest_ess, "divergent": LARGEST_DIVERGENT}
+
+
 def rhat_and_ess(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return R-hat and bulk ESS of quantities, shape (chains, draws, quantities).
 
