@@ -110,7 +110,7 @@ def charged(
         cost[opened.settings.adjacency],
         label=label,
         kind=kind,
-        unit=_unit(unit),
+        unit=ledger_unit(unit),
         membership=membership,
         details={**details, **account.details},
         check=account.check,
@@ -119,7 +119,7 @@ def charged(
     return Charge(opened, entry)
 
 
-def _unit(column: str | None) -> str:
+def ledger_unit(column: str | None) -> str:
     """Return what a ledger calls the unit, and refuse a column that it would take for none."""
     if column == ROW:
         raise BadInput(

@@ -10,6 +10,7 @@ import typer
 
 from understudy.cli_options import Exit, Quiet, SchemaFile, tell
 from understudy.errors import BadInput
+from understudy.rounding import plain
 
 
 def calibrate(
@@ -104,7 +105,7 @@ def calibrate(
         shared, inside = [out], [reference_file(out)]
         (inside if reference_is == "confidential" else shared).append(page)
         typer.echo(
-            f"{found.chosen.setting} at ε = {found.policy.epsilon:g}: {cost(found.chosen)}.\n"
+            f"{found.chosen.setting} at ε = {plain(found.policy.epsilon)}: {cost(found.chosen)}.\n"
             f"Policy: {out}\nRisk and utility: {page}\n"
             f"May be shared: {', '.join(map(str, shared))}\n"
             f"Stays inside: {', '.join(map(str, inside))}"
@@ -150,7 +151,7 @@ def release(
     if dry_run:
         typer.echo(str(quote))
         raise typer.Exit(Exit.DONE if quote.fits else Exit.REFUSED)
-    from understudy.year import plain, year_of
+    from understudy.year import year_of
 
     year = year_of(issue.ledger)
     if not quiet:

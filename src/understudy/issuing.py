@@ -15,25 +15,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import histogram
-from understudy.charging import Account
+from understudy.charging import Account, ledger_unit
 from understudy.errors import Refused
 from understudy.fingerprints import Fingerprint
-from understudy.ledger import Ledger
+from understudy.ledger import Ledger, check_neighbours
+from understudy.ledger_chain import Neighbours
 from understudy.mechanisms import Mechanism
 from understudy.periods import Period, Terms, latest_release
 from understudy.policy import Policy
 from understudy.preparation import Prepared, frame_of, name_of, prepare
 from understudy.progress import Progress, silent, stage
 from understudy.randomness import Source
+from understudy.rounding import plain
 from understudy.simulation import simulate
 from understudy.synthesis import synthesize
 from understudy.tables import encode
-from understudy.year import plain, stated, year_of
+from understudy.year import stated, year_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.accounting import Cost
+    from understudy.guarantee import Kind
     from understudy.ledger_chain import Chain
     from understudy.models.base import Model
     from understudy.release import Release
@@ -106,7 +109,10 @@ class Issue:
         ready = self._prepared(frame, progress)
         assert ready.cost is not None
         cost = ready.cost[self.ledger.settings.adjacency]
-        return Quote(self, cost, self.ledger.spent(), self.ledger.left())
+        unit, membership = self.schema.unit, ready.job.predictors.membership
+        named = ledger_unit(None if unit is None else unit.name)
+        check_neighbours(self.ledger.chain(), Neighbours(named, membership))
+        return Quote(self, ready.job.kind, cost, self.ledger.spent(), self.ledger.left())
 
     def release(
         self,
@@ -199,6 +205,7 @@ class Quote:
     """What a period's release would cost."""
 
     issue: Issue
+    kind: Kind
     cost: Cost
     spent: Cost
     left: float
@@ -216,6 +223,7 @@ class Quote:
             "follows": "none: the first" if issue.latest is None else issue.latest[0].text,
             "mechanism": policy.mechanism,
             "anchor": issue.anchor,
+            "guarantee": f"{self.kind}: {self.kind.meaning}",
             "would spend": f"ε = {plain(self.cost.epsilon)} under {policy.adjacency}{fits}",
             "spent so far": f"ε = {plain(self.spent.epsilon)} of {plain(policy.budget)}",
             "left now": f"ε = {plain(self.left)}",

@@ -47,7 +47,8 @@ from understudy.ledger_chain import (
     verified,
 )
 from understudy.ledger_store import Store, create_at, store_at
-from understudy.year import left_after, left_part, plain, spent_part, stated, unfinished, year_of
+from understudy.rounding import plain
+from understudy.year import left_after, left_part, spent_part, stated, unfinished, year_of
 
 if TYPE_CHECKING:
     from understudy.ledger_chain import Contents

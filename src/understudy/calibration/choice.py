@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from understudy.calibration.sweep import METRICS, Outcome
 from understudy.errors import BadInput, Refused, nearest
+from understudy.rounding import plain
 
 LOSS = 1.25
 
@@ -96,7 +97,7 @@ def choose(
         return reaching
     if epsilon is not None:
         if epsilon not in best:
-            raise Refused(f"nothing could be drawn at ε = {epsilon:g}: no chains converged.")
+            raise Refused(f"nothing could be drawn at ε = {plain(epsilon)}: no chains converged.")
         return best[epsilon]
     closest = min(outcome.distance for outcome in best.values())
     if baseline is not None and baseline.draws and closest <= LOSS * baseline.distance:
@@ -109,7 +110,7 @@ def _unreached(
 ) -> str:
     found = [o.average(target.metric) for o in outcomes]
     numbers = [number for number in found if number is not None]
-    at = "any ε that was tried" if epsilon is None else f"ε = {epsilon:g}"
+    at = "any ε that was tried" if epsilon is None else f"ε = {plain(epsilon)}"
     if not numbers:
         return f"{target.metric} cannot be measured on this table, so no target is reached."
     best = f": the best is {min(numbers):.3g}" if public else ""

@@ -10,7 +10,7 @@ from understudy.calibration.frontier import frontier
 from understudy.calibration.words import cost
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING, person
-from understudy.year import plain
+from understudy.rounding import plain
 
 if TYPE_CHECKING:
     from understudy.calibration.run import Calibration
@@ -37,7 +37,7 @@ def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:
         "records": f"{calibration.records:,}",
         "draws": f"{calibration.draws} draw{'s' if calibration.draws > 1 else ''}",
         "periods": f"{calibration.periods:,} period{'s' if calibration.periods > 1 else ''}",
-        "chosen": {"name": str(setting), "epsilon": f"{setting.epsilon:g}", "cost": cost(chosen)},
+        "chosen": {"name": str(setting), "epsilon": plain(setting.epsilon), "cost": cost(chosen)},
         "budget": plain(policy.budget),
         "population": shlex.quote(policy.population),
         "model": shlex.quote(f"path/to/{policy.model}") if policy.model_digest else None,
@@ -45,13 +45,13 @@ def _view(calibration: Calibration, policy_file: str) -> dict[str, Any]:
         "picture": frontier(calibration.outcomes, calibration.baseline, chosen),
         "baseline": None if calibration.baseline is None else cost(calibration.baseline),
         "by_epsilon": [
-            (f"{epsilon:g}", str(outcome.setting), _distance(outcome), cost(outcome))
+            (plain(epsilon), str(outcome.setting), _distance(outcome), cost(outcome))
             for epsilon, outcome in best.items()
         ],
         "reverse": list(_reverse(calibration)),
         "settings": [
             (
-                f"{o.setting.epsilon:g}",
+                plain(o.setting.epsilon),
                 str(o.setting),
                 _distance(o),
                 *(person(o.average(m), digits=3) for m in ("median", "mean")),
@@ -75,7 +75,9 @@ def _reason(calibration: Calibration) -> str:
     if calibration.target is not None:
         return f"It is the smallest ε that was tried and reaches {calibration.target} on average."
     if len({o.setting.epsilon for o in calibration.outcomes if o.setting is not None}) == 1:
-        return f"Of the settings with ε = {setting.epsilon:g}, it comes closest to the reference."
+        return (
+            f"Of the settings with ε = {plain(setting.epsilon)}, it comes closest to the reference."
+        )
     base = calibration.baseline
     if base is not None and calibration.chosen.distance <= LOSS * base.distance:
         return (
@@ -100,5 +102,5 @@ def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:
         if found is None or found.setting is None:
             rows.append((str(target), "none of those tried", NOTHING))
         else:
-            rows.append((str(target), f"{found.setting.epsilon:g}", str(found.setting)))
+            rows.append((str(target), plain(found.setting.epsilon), str(found.setting)))
     return rows

@@ -30,9 +30,9 @@ from understudy.preparation import frame_of, name_of
 from understudy.progress import Progress, silent, stage
 from understudy.references import reference as learn
 from understudy.references import reference_from_theta
+from understudy.rounding import plain
 from understudy.schema import Schema
 from understudy.tables import decode, encode
-from understudy.year import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -192,7 +192,7 @@ def _budget(asked: float | None, epsilon: float, periods: int) -> float:
         return float(exact(epsilon) * periods)
     if asked < epsilon:
         raise BadInput(
-            f"a budget of ε = {plain(asked)} does not pay for one period at {epsilon:g}."
+            f"a budget of ε = {plain(asked)} does not pay for one period at {plain(epsilon)}."
         )
     return float(asked)
 
