@@ -15,6 +15,14 @@ from understudy.release import Internal
 
 SALARY = {"role": "confidential", "type": "continuous", "bounds": [0, 1e6]}
 SCHEMA = us.Schema.from_dict({"table": {"size": 100}, "columns": {"salary": SALARY}})
+TOML = """\
+[table]
+size = 100
+[columns.salary]
+role = "confidential"
+type = "continuous"
+bounds = [0, 1000000]
+"""
 VALUES = 1e6 * np.random.default_rng(11).beta(2, 5, 97)
 TABLE = pd.DataFrame({"salary": VALUES})
 
@@ -103,6 +111,22 @@ def test_what_must_stay_says_so_and_no_more(release):
         for leak in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(TypeError, match="confidential"):
                 leak(internal)
+
+
+def test_what_a_calibration_tried_on_a_confidential_table_is_not_shown(tmp_path):
+    (tmp_path / "s.toml").write_text(TOML)
+    TABLE.to_csv(tmp_path / "t.csv", index=False)
+    made = us.calibrate(
+        tmp_path / "t.csv",
+        reference_is="confidential",
+        schema=tmp_path / "s.toml",
+        model=None,
+        population="us",
+        epsilon=1.0,
+        draws=1,
+    )
+    assert repr(made) == "<Calibration: confidential, stays inside>"
+    assert f"{made.chosen.distance:.4g}" not in repr(made.policy)
 
 
 def test_what_was_learned_from_a_confidential_reference_is_not_shown():

@@ -19,6 +19,7 @@ from understudy.accounting import exact
 from understudy.calibration.choice import Target, choose
 from understudy.calibration.settings import EPSILONS, settings
 from understudy.calibration.sweep import Outcome, Sweep
+from understudy.confidential import Confidential
 from understudy.errors import BadInput
 from understudy.files import uninterrupted, written_whole
 from understudy.fingerprints import Fingerprint
@@ -43,9 +44,9 @@ DRAWS = 5
 PERIODS = 12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Calibration:
-    """A policy, and all that was tried on the way to it."""
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Calibration(Confidential):
+    """A policy, and all that was tried on the way to it on a reference that may be confidential."""
 
     policy: Policy
     reference: Fingerprint
