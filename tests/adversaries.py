@@ -52,7 +52,7 @@ def two_wells() -> Model:
     """
 
     def record_loglik(z, x):
-        wall = jnp.clip(jnp.abs(z[0]) - 0.6, -0.25, 0.25)
+        wall = jnp.minimum(jnp.abs(z[0]) / 2.4 - 0.25, 0.25)
         tip = 10 * jnp.tanh(20 * z[0]) * jnp.sign(x - 0.5)
         return jnp.where(jnp.abs(x - 0.5) < 0.25, wall, tip)
 

@@ -54,7 +54,8 @@ def surely_more_than_allowed(often, seldom):
 
 
 def test_the_record_that_tips_two_wells_is_not_given_away():
-    """With starts at the best of eight points the sign was positive in 16 runs of 40, and in 0."""
+    """With starts at the best of eight points it was: positive in 12 runs of 40 and in none on
+    the neighbour, negative in none and in 18."""
     model = adversaries.two_wells()
     one, other = (Counter(outcome(model, record) for _ in range(RUNS)) for record in (1.0, 0.0))
     for seen in ("positive", "negative", "refused"):
@@ -63,7 +64,7 @@ def test_the_record_that_tips_two_wells_is_not_given_away():
 
 
 def test_a_difference_that_gives_a_record_away_would_be_seen():
-    assert surely_more_than_allowed(16, 0)
+    assert surely_more_than_allowed(18, 0)
     assert not surely_more_than_allowed(5, 0)
 
 

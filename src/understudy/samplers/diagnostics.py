@@ -69,9 +69,12 @@ def rhat_and_ess(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     chains, draws, count = values.shape
     rhat, ess = np.ones(count), np.full(count, float(chains * draws))
     moving = np.ptp(values, axis=(0, 1)) > 0
+    seen = values[..., moving]
     if moving.any():
-        rhat[moving] = array_stats.rhat(values[..., moving], chain_axis=0, draw_axis=1)
-        ess[moving] = array_stats.ess(values[..., moving], chain_axis=0, draw_axis=1, method="bulk")
+        # Chains that each stay at a value of their own have R-hat ∞ or NaN, which the gate refuses.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rhat[moving] = array_stats.rhat(seen, chain_axis=0, draw_axis=1)
+            ess[moving] = array_stats.ess(seen, chain_axis=0, draw_axis=1, method="bulk")
     return rhat, ess
 
 
