@@ -20,6 +20,7 @@ from understudy.models.formula import formula
 from understudy.randomness import Source
 from understudy.samplers import nuts as nuts_module
 from understudy.samplers.diagnostics import (
+    DIVERGENT,
     Convergence,
     public_points,
     renumbered_sizes,
@@ -197,9 +198,14 @@ class TestConvergence:
 
     def test_the_gate_names_what_fails(self):
         rhat, ess = np.array([1.0, 1.5, 1.0]), np.array([500.0, 500.0, 10.0])
-        seen = Convergence(("a", "b", "c"), rhat, ess, 0)
+        seen = Convergence(("a", "b", "c"), rhat, ess, 0, 4000)
         assert seen.failing() == ("b", "c")
         assert seen.failing(smallest_ess=5) == ("b",)
+
+    @pytest.mark.parametrize(("divergences", "failing"), [(4, ()), (5, (DIVERGENT,))])
+    def test_more_than_one_divergence_in_a_thousand_draws_fails(self, divergences, failing):
+        seen = Convergence(("a",), np.ones(1), np.array([500.0]), divergences, 4000)
+        assert seen.failing() == failing
 
     def test_components_can_be_renumbered_and_groups_cannot(self):
         def groups(y, g, n):
@@ -279,7 +285,7 @@ def test_chains_go_on_until_the_gate_is_passed_and_stop_at_the_limit():
 
 def test_released_draws_are_far_apart_and_start_anywhere():
     z = np.arange(4000.0).reshape(4, 1000, 1)
-    seen = Convergence((), np.empty(0), np.empty(0), 0)
+    seen = Convergence((), np.empty(0), np.empty(0), 0, 4000)
     fit = Fit(z, {}, seen)
     generator = np.random.default_rng(0)
     chosen = np.array([choose_draws(fit, 4, generator).ravel() for _ in range(2000)])

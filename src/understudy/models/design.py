@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.formulas import refusing, sides, variables
+from understudy.formulas import LARGEST_WIDTH, check_width, extent, refusing, sides, variables
 from understudy.schema import Role
 
 if TYPE_CHECKING:
@@ -64,11 +64,18 @@ def design(formula: str, schema: Schema) -> Design:
     outcome, named = str(left), variables(formula, right)
     _check_names(formula, schema, outcome, sorted(named))
     predictors = tuple(column.name for column in schema.public if column.name in named)
+    points = _OTHER_POINTS + 2**_CORNERED
+    check_width(formula, right, {n: extent(schema.column(n), points) for n in predictors})
     domain = _public_frame(schema, predictors, _POINTS)
     between = _public_frame(schema, predictors, _OTHER_POINTS)
     with refusing(formula):
         first = right.get_model_matrix(domain, context=None, na_action="ignore")
         names, spec = tuple(map(str, first.columns)), first.model_spec
+        if len(names) > LARGEST_WIDTH:
+            raise BadInput(
+                f"the formula '{formula}' makes a design of {len(names):,} columns, more than "
+                f"{LARGEST_WIDTH:,}: write fewer terms."
+            )
         raw, elsewhere = _materialise(spec, domain), _materialise(spec, between)
     for values in (raw, elsewhere):
         _check_finite(formula, names, values)

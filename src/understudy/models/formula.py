@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput, nearest
+from understudy.formulas import check_length
 from understudy.models.base import Data, Model, Parameter, Theta
 from understudy.models.design import Design, design
 from understudy.models.families import FAMILIES, Extra, Family
@@ -48,6 +49,7 @@ def formula(
             f"family '{family}' is not known{nearest(family, FAMILIES)}: a formula can have the "
             f"family {', '.join(FAMILIES)}."
         )
+    check_length(text)
     fixed, groups = separate(text, schema)
     plan = design(fixed, schema)
     outcome = schema.column(plan.outcome)

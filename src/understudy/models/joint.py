@@ -30,7 +30,7 @@ from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
 from understudy.models.whole.effects import Design, Effects
 from understudy.models.whole.normals import log_standard_normals
-from understudy.models.whole.variables import Variable, check_size, variable
+from understudy.models.whole.variables import Variable, check_columns, check_size, variable
 
 if TYPE_CHECKING:
     from understudy.schema import Schema
@@ -44,6 +44,10 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     come first and other numbers last, each in the order of the schema: shapes that depend on a
     group are easier to learn than groups that depend on a number.
     """
+    # Each column has a constant, and an effect of every one before it.
+    given, own = len(schema.public), len(schema.confidential)
+    least = own + own * given + own * (own - 1) // 2
+    check_columns("joint", (*schema.public, *schema.confidential), least)
     public = tuple(variable(column) for column in schema.public)
     modelled = _in_order(schema, order)
     terms = tuple(

@@ -37,7 +37,7 @@ from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.whole.draws import draw_codes
 from understudy.models.whole.normals import log_standard_normals
-from understudy.models.whole.variables import Variable, check_size, variable
+from understudy.models.whole.variables import Variable, check_columns, check_size, variable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,6 +101,9 @@ def mixture(schema: Schema) -> Model:
     """Return the mixture model of all confidential columns."""
     if not schema.confidential:
         raise BadInput("the mixture model needs a confidential column, but the schema has none.")
+    check_columns(
+        "mixture", (*schema.public, *schema.confidential), COMPONENTS + len(schema.confidential)
+    )
     given = [_Tilted(variable(column), turn) for turn, column in enumerate(schema.public)]
     modelled = [
         _Tilted(variable(column), turn)

@@ -33,7 +33,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.errors import BadInput, nearest
-from understudy.formulas import STATEFUL, STATELESS, refusing, sides, variables
+from understudy.formulas import (
+    STATEFUL,
+    STATELESS,
+    check_width,
+    extent,
+    refusing,
+    sides,
+    variables,
+)
 from understudy.schema import Role, Schema
 from understudy.tables import decode
 from understudy.utility.fits import Fit, Floats, least_squares, logistic
@@ -158,6 +166,8 @@ def _read(formula: str, schema: Schema) -> _Plan:
             f"column of both tables{nearest(name, usable)}."
         )
     columns = tuple(name for name in usable if name in named)
+    for side in (left, right):
+        check_width(formula, side, {n: extent(schema.column(n), _POINTS) for n in columns})
     outcome = str(left)
     success = None
     levels = schema.column(outcome).levels if outcome in columns else None

@@ -54,6 +54,8 @@ class Design:
     def blocks(self) -> tuple[Block, ...]:
         """The constant first, then main effects, then pairs if there is room for them."""
         mains = [Block(v.name, v.features.shape[1], 1) for v in self.predictors]
+        if sum(block.width for block in mains) >= LARGEST_DESIGN:
+            return (Block("", 1, 0), *mains)
         pairs = [
             Block(f"{one.label}:{other.label}", one.width * other.width, 2)
             for one, other in itertools.combinations(mains, 2)
