@@ -12,6 +12,7 @@ import time
 import pytest
 
 import understudy as us
+from ledgers import ROWS
 from understudy import files
 from understudy.cli import run
 from understudy.errors import BadInput
@@ -246,12 +247,12 @@ def test_only_the_latest_charge_for_a_place_can_have_left_what_is_there(tmp_path
     ledger = us.Ledger.create(tmp_path / "ledger.db", budget=5.0, adjacency="add-remove")
     details = {"destination": str(tmp_path / "out")}
     for _ in range(2):
-        ledger.charge(Cost.of_draw(1.0), label="again", details=details)
+        ledger.charge(Cost.of_draw(1.0), label="again", details=details, **ROWS)
     left_by_a_killed_run(tmp_path / "out")
     assert "entry 2: left unfinished" in ledger.show()
     assert "entry 1: left unfinished" not in ledger.show()
     ledger.abandon(2)
     assert "entry 2: left unfinished" in ledger.show()
-    ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": 7})
-    ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": "\x1b[2J/out"})
+    ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": 7}, **ROWS)
+    ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": "\x1b[2J/out"}, **ROWS)
     assert ledger.show().count("left unfinished") == 1

@@ -338,6 +338,7 @@ def _bounds(value: object, where: str) -> tuple[float, float]:
     for number in value:
         if isinstance(number, bool) or not isinstance(number, int | float):
             raise BadInput(f"bounds in {where} must be two numbers, not {number!r}.")
+        _check_written_down(number, f"bounds in {where}")
     try:
         lower, upper = map(float, value)
     except OverflowError:
@@ -345,9 +346,19 @@ def _bounds(value: object, where: str) -> tuple[float, float]:
     return lower, upper
 
 
+def _check_written_down(number: object, what: str) -> None:
+    """Refuse what NumPy computed, such as a smallest value; what a person writes is plain."""
+    if type(number) not in (int, float):
+        raise BadInput(
+            f"{what} must be declared from public knowledge as plain numbers, and this one was "
+            f"computed: write it down, and take it from nowhere near the table."
+        )
+
+
 def _number(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadInput(f"average in {where} must be a number, not {value!r}.")
+    _check_written_down(value, f"average in {where}")
     try:
         return float(value)
     except OverflowError:
