@@ -113,6 +113,12 @@ def test_what_must_stay_says_so_and_no_more(release):
                 leak(internal)
 
 
+def test_how_close_a_table_came_is_told_when_asked_and_not_when_shown(release):
+    measured = us.measure_table(TABLE, release.synthetic, SCHEMA)
+    assert repr(measured) == "<TableUtility: confidential, stays inside>"
+    assert measured.to_dict()["utility"]["salary"]["confidential"]["mean"] == VALUES.mean()
+
+
 def test_what_a_calibration_tried_on_a_confidential_table_is_not_shown(tmp_path):
     (tmp_path / "s.toml").write_text(TOML)
     TABLE.to_csv(tmp_path / "t.csv", index=False)
@@ -125,7 +131,10 @@ def test_what_a_calibration_tried_on_a_confidential_table_is_not_shown(tmp_path)
         epsilon=1.0,
         draws=1,
     )
-    assert repr(made) == "<Calibration: confidential, stays inside>"
+    for inside in (made, made.chosen, made.reference, *made.chosen.draws):
+        assert repr(inside) == f"<{type(inside).__name__}: confidential, stays inside>"
+        with pytest.raises(TypeError, match="confidential"):
+            pickle.dumps(inside)
     assert f"{made.chosen.distance:.4g}" not in repr(made.policy)
 
 

@@ -404,6 +404,15 @@ def test_what_a_ledger_is_about_is_said_in_full(tmp_path, options, match):
         create(tmp_path / "ledger.db", **options)
 
 
+@pytest.mark.parametrize("changes", [{"membership": 1}, {"membership": None}, {"unit": ""}])
+def test_a_charge_that_could_not_be_read_back_is_refused_and_spoils_nothing(tmp_path, changes):
+    ledger = create(tmp_path / "ledger.db")
+    with pytest.raises(BadInput, match="must be"):
+        ledger.charge(Cost.of_draw(1.0), label="odd", **(ROWS | changes))
+    charge(ledger)
+    ledger.verify()
+
+
 def test_the_ledger_says_of_which_kind_an_entry_is(tmp_path):
     ledger = create(tmp_path / "ledger.db")
     charge(ledger)

@@ -1,7 +1,10 @@
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.accounting import exact
 from understudy.guarantee import Adjacency
 from understudy.mechanisms import (
     Anchored,
@@ -66,6 +69,15 @@ def test_nothing_that_is_drawn_is_free(mechanism):
     for cost in plan(mechanism).cost.values():
         assert cost.epsilon > 0
         assert cost.rho > 0
+
+
+@given(epsilon=EPSILONS, adjacency=st.sampled_from(Adjacency), size=st.integers(30, 10**8))
+def test_stages_never_cost_more_together_than_is_stated(epsilon, adjacency, size):
+    mechanism = Anchored(epsilon=epsilon, adjacency=adjacency)
+    made = plan(mechanism, size=size)
+    bounds = sum(Fraction(bound) for bound in made.bounds)
+    for each in Adjacency:
+        assert 2 * each.steps * bounds <= exact(made.cost[each].epsilon)
 
 
 def test_the_whole_of_epsilon_is_stated_without_a_rounding_error():

@@ -78,12 +78,12 @@ class Cost:
     @classmethod
     def of_draw(cls, epsilon: float) -> Cost:
         """Return the cost of an ε-private draw in proportion to exp(score)."""
-        return cls(check_epsilon(epsilon), float(exact(epsilon) ** 2 / 8))
+        return cls(check_epsilon(epsilon), rounded_up(exact(epsilon) ** 2 / 8))
 
     @classmethod
     def of_pure(cls, epsilon: float) -> Cost:
         """Return the cost of an ε-private release of which nothing more is known."""
-        return cls(check_epsilon(epsilon), float(exact(epsilon) ** 2 / 2))
+        return cls(check_epsilon(epsilon), rounded_up(exact(epsilon) ** 2 / 2))
 
     def __add__(self, other: Cost) -> Cost:
         return total((self, other))
@@ -97,16 +97,22 @@ def exact(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
+def rounded_up(number: Fraction) -> float:
+    """Return the smallest float that, as people write it, is not below a number."""
+    nearest = float(number)
+    return nearest if exact(nearest) >= number else math.nextafter(nearest, math.inf)
+
+
 def pure(costs: Iterable[Cost]) -> Fraction:
     """Return the sum of the pure ε's, exactly."""
     return sum((exact(cost.epsilon) for cost in costs), Fraction())
 
 
 def total(costs: Iterable[Cost]) -> Cost:
-    """Return what several releases cost together; each sum is rounded once."""
+    """Return what several releases cost together; each sum is rounded up, once."""
     costs = tuple(costs)
     rho = sum((exact(cost.rho) for cost in costs), Fraction())
-    return Cost(float(pure(costs)), float(rho))
+    return Cost(rounded_up(pure(costs)), rounded_up(rho))
 
 
 def composed(costs: Iterable[Cost], *, delta: float | None) -> Fraction:

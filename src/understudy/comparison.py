@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import tables
+from understudy.confidential import Confidential
 from understudy.errors import BadInput
 from understudy.files import written_whole
 from understudy.schema import Schema
@@ -25,8 +26,8 @@ _WORST = 5
 """Pairs that are told in words; all of them are in the JSON."""
 
 
-@dataclass(frozen=True)
-class Synthesis:
+@dataclass(frozen=True, repr=False)
+class Synthesis(Confidential):
     """One synthetic table, and how close it is to the confidential one."""
 
     label: str
@@ -34,8 +35,8 @@ class Synthesis:
     utility: TableUtility
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Confidential):
     """Utility of one synthetic table, or of several side by side."""
 
     title: str

@@ -57,7 +57,7 @@ def sweep(destination: Path) -> None:
     """Remove what runs that were killed have left beside the destination."""
     for hidden in _left_beside(destination):
         aside = hidden / REPLACED
-        if aside.is_dir() and not os.path.lexists(destination):
+        if aside.is_dir() and not aside.is_symlink() and not os.path.lexists(destination):
             # The run was killed between its two moves: one release or the other must stand.
             aside.rename(destination)
         _remove(hidden)

@@ -11,10 +11,11 @@ import hashlib
 import hmac
 import json
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.confidential import Confidential
 from understudy.errors import Refused
 from understudy.files import written_whole
 from understudy.tables import Columns, fingerprint
@@ -27,12 +28,12 @@ _ABOUT = "The salted fingerprint of the reference of a policy: keep it beside th
 _AGAIN = "or calibrate again and begin another ledger with what is left of the budget"
 
 
-@dataclass(frozen=True)
-class Fingerprint:
+@dataclass(frozen=True, repr=False)
+class Fingerprint(Confidential):
     """A salt, and the mark that a table leaves with it."""
 
-    salt: bytes = field(repr=False)
-    mark: str = field(repr=False)
+    salt: bytes
+    mark: str
 
     @classmethod
     def of(cls, columns: Columns, schema: Schema) -> Fingerprint:

@@ -107,7 +107,11 @@ class Issue:
         """Return what the release would cost, without charging or drawing anything."""
         frame = self._frame(table)
         ready = self._prepared(frame, progress)
-        assert ready.cost is not None
+        if ready.cost is None:
+            raise Refused(
+                f"the policy's mechanism, {self.mechanism.name}, promises no ε that could be "
+                f"charged: calibrate again."
+            )
         cost = ready.cost[self.ledger.settings.adjacency]
         unit, membership = self.schema.unit, ready.job.predictors.membership
         named = ledger_unit(None if unit is None else unit.name)

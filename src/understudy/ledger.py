@@ -149,7 +149,7 @@ class Ledger:
             raise BadInput("the label of a ledger entry must not be empty.")
         if not kind.states_epsilon:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
-        neighbours = Neighbours(checked_line(unit, "the unit of a ledger"), membership)
+        neighbours = _checked_neighbours(unit, membership)
         text = canonical_details(details, kind=str(kind), **neighbours.details)
         if self.settings.delta is not None:
             # Others should not have to wait for an import.
@@ -162,8 +162,10 @@ class Ledger:
             row = chain.following(
                 kind=EntryKind.CHARGE, time=_now(), label=label, cost=cost, details=text
             )
+            # A row that could not be read back would spoil the ledger for ever.
+            entry = Entry.from_row(row)
             self._store.append(connection, row)
-        return Entry.from_row(row)
+        return entry
 
     def publish(
         self,
@@ -242,6 +244,11 @@ def _declared(unit: str | None, membership: bool | None) -> Neighbours | None:
             "a ledger's unit and whether its membership is protected belong together: give both, "
             "or neither and let the first charge settle them."
         )
+    return _checked_neighbours(unit, membership)
+
+
+def _checked_neighbours(unit: str, membership: bool) -> Neighbours:
+    """Return what an ε is about, or refuse what could not be read back from the ledger."""
     if not isinstance(membership, bool):
         raise BadInput(f"membership must be true or false, not {membership!r}.")
     if not checked_line(unit, "the unit of a ledger"):

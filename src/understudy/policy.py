@@ -215,10 +215,23 @@ def _text(path: Path) -> str:
 _CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}
 
 
+_TYPES: dict[tuple[str, ...], tuple[type, ...]] = {
+    ("epsilon", "budget", "threshold", "c1", "c2"): (int, float),
+    ("rows",): (int,),
+    ("bins",): (int, str),
+    ("priors",): (list,),
+    ("anchor",): (dict,),
+}
+"""Of what is no text."""
+
+
 def _value(name: str, value: Any) -> Any:
     if name == "adjacency":
         return Adjacency(value)
     if name in _CHOICES and value not in _CHOICES[name]:
+        raise ValueError(value)
+    kinds = next((kinds for names, kinds in _TYPES.items() if name in names), (str,))
+    if type(value) not in kinds or (name == "priors" and not all(type(p) is str for p in value)):
         raise ValueError(value)
     return tuple(value) if name == "priors" else value
 

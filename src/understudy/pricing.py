@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from understudy.accounting import Cost, exact, total
+from understudy.accounting import Cost, exact, rounded_up, total
 from understudy.guarantee import Adjacency, Kind
 from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
 
@@ -45,17 +45,17 @@ class Plan:
         mechanism = self.mechanism
         if isinstance(mechanism, PerturbedHistogram):
             pure = mechanism.epsilon / mechanism.sensitivity * adjacency.steps
-            return [Cost(pure, float(exact(pure) ** 2 / 2))]
+            return [Cost(pure, rounded_up(exact(pure) ** 2 / 2))]
         costs = [_of_stage(2 * adjacency.steps * bound) for bound in self.bounds]
         if isinstance(mechanism, Anchored):
             together = total(costs)
             asked = mechanism.epsilon * adjacency.steps / mechanism.adjacency.steps
-            # Stages that share all of ε may miss it by a rounding error; what was asked is stated.
-            if abs(together.epsilon / asked - 1) < 1e-9:
+            # Stages that share all of ε stay a hair below it; what was asked for is stated.
+            if asked * (1 - 1e-9) < together.epsilon <= asked:
                 return [Cost(asked, together.rho)]
         return costs
 
 
 def _of_stage(epsilon: float) -> Cost:
     """Return the cost of a stage, whose share of ε may be smaller than any that can be asked."""
-    return Cost(epsilon, float(exact(epsilon) ** 2 / 8))
+    return Cost(epsilon, rounded_up(exact(epsilon) ** 2 / 8))

@@ -438,9 +438,14 @@ def fingerprint(columns: Columns, *, salt: bytes, unit: str | None = None) -> st
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return each value as a whole number, the same for both zeros and for all that is missing."""
+    """Return each value as a whole number, the same for both zeros and for all that is missing.
+
+    Seven digits tell one table from another, and a file may hold no more of them.
+    """
     if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), np.nan, values.astype(np.float64) + 0.0)
+        with np.errstate(over="ignore"):
+            short = values.astype(np.float32).astype(np.float64)
+        values = np.where(np.isnan(values), np.nan, short + 0.0)
     return values.astype(values.dtype.newbyteorder("<")).view("<u8")
 
 

@@ -71,6 +71,9 @@ class Calibration(Confidential):
         from understudy.calibration.page import render
 
         policy = Path(path)
+        if policy.suffix != ".toml":
+            # Otherwise two policies might have the same file for their fingerprints.
+            raise BadInput(f"the policy must be a .toml file, and '{policy}' is not.")
         page = policy.with_suffix(".html")
         with written_whole(page, private=self.policy.reference_is == "confidential") as file:
             file.write_text(render(self, policy.name), encoding="utf-8")

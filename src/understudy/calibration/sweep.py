@@ -17,6 +17,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from understudy.calibration.settings import Setting
+from understudy.confidential import Confidential
 from understudy.errors import Refused
 from understudy.mechanisms import Unweighted, make_mechanism
 from understudy.synthesis import synthesize
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 METRICS = ("max_ecdf", "total_variation", "mean", "median")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Closeness:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Closeness(Confidential):
     """How far one synthetic table is from the reference: the worst column by each measure."""
 
     max_ecdf: float | None
@@ -52,8 +53,8 @@ class Closeness:
         return max(d for d in (self.max_ecdf, self.total_variation) if d is not None)
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(Confidential):
     """What came of a setting; without draws, its chains did not converge."""
 
     setting: Setting | None

@@ -199,5 +199,6 @@ class Anchored(Mechanism):
         thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
         shares = [growth**-k for k in before]
         alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
-        alpha = min(alpha, 1.0)
+        # A hair less, so that no rounding error lets the stages together cost more than ε.
+        alpha = min(alpha * (1 - 2.0**-40), 1.0)
         return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))

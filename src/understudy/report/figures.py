@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
 from understudy.report.svg import INK, inline_svg, printable
-from understudy.report.wording import person
+from understudy.report.wording import bounded, person
 from understudy.utility import level_shares, max_ecdf
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, lab
         _points(axes, np.asarray(values, dtype=np.float64)[finite], score[finite])
         if bound is not None and np.isfinite(bound):
             axes.axhline(
-                bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {person(bound)}"
+                bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {bounded(bound)}"
             )
             legend_above(axes)
         axes.set_ylim(bottom=0)

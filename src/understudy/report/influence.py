@@ -116,7 +116,7 @@ def scores(
         "This mechanism does not censor, so nothing bounds how far a record moves the posterior."
         if bound is None or math.isinf(bound)
         else "A record that reaches the dashed line is censored there: at no draw does any record "
-        f"add more than {person(bound)} to the log posterior, or take more away."
+        f"add more than {bounded(bound)} to the log posterior, or take more away."
     )
     return {
         "svg": figures.scores(largest_score, values, bound, label),

@@ -20,6 +20,7 @@ from understudy.files import written_whole
 from understudy.guarantee import Adjacency
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
+from understudy.rounding import at_most
 from understudy.study.application_claims import (
     figure_claims,
     marks,
@@ -151,7 +152,7 @@ def _column(outcome: Outcome, *, theirs: bool) -> dict[str, Any]:
         "theirs": theirs,
         "kind": str(outcome.kind),
         "epsilons": [
-            f"{guaranteed[adjacency]:.2f}" if adjacency in guaranteed else NOTHING
+            at_most(guaranteed[adjacency], 4) if adjacency in guaranteed else NOTHING
             for adjacency in Adjacency
         ],
     }

@@ -94,7 +94,7 @@ def _promise(key: str, mechanism: Mechanism) -> Promise:
     return Promise(
         label=short(key),
         said=said if key in paper.LABELS else "",
-        kind=str(mechanism.kind),
+        kind=str(mechanism.kind_with("nuts" if isinstance(mechanism, RowMechanism) else "exact")),
         added=_multiple(cost[Adjacency.ADD_REMOVE].epsilon) if cost else "",
         replaced=_multiple(cost[Adjacency.REPLACE_ONE].epsilon) if cost else "",
         why=mechanism.reason or _WHY[key],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from understudy import tables
+from understudy.confidential import Confidential
 from understudy.schema import Column, Role, Schema
 from understudy.utility.marginal import CategoricalUtility, Utility, compare
 from understudy.utility.pairs import Pair, measure_pairs
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableUtility:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TableUtility(Confidential):
     """How close a synthetic table is to the confidential one. All of it is confidential."""
 
     columns: dict[str, Utility | CategoricalUtility]
