@@ -47,6 +47,12 @@ def test_the_order_of_rows_and_columns_does_not_matter(schema):
         assert mark(mixed, schema) == mark(FRAME, schema)
 
 
+def test_a_file_that_holds_fewer_digits_holds_the_same_table(schema):
+    exact = FRAME.assign(pay=FRAME["pay"] / 3)
+    short = exact.assign(pay=exact["pay"].astype("float32"))
+    assert mark(short, schema) == mark(exact, schema)
+
+
 def test_neither_do_ignored_columns_nor_the_names_of_units(schema):
     other = FRAME.assign(note="?", person=["z", "z", "y", "1", "1", "0"])
     assert mark(other, schema) == mark(FRAME, schema)

