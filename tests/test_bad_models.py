@@ -1,20 +1,44 @@
 """Badly written user models: each gets a sentence that says what to change, and no traceback."""
 
+import __future__
+
+import abc
+import argparse
 import array
+import concurrent.futures
+import contextvars
+import decimal
+import enum
 import functools
+import io
+import itertools
+import logging
 import math
+import operator
+import os
+import pathlib
+import re
+import subprocess
 import sys
+import threading
 import types
-from dataclasses import dataclass
+import warnings
+import weakref
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pandas as pd
 import pytest
+from scipy.spatial import cKDTree
+from scipy.special import expit
 
 from understudy import from_bambi, from_pymc
 from understudy._jax import jax, jnp
+from understudy.adapters.functions import check_closure
 from understudy.adapters.numpyro import from_numpyro
 from understudy.adapters.recognise import from_any
 from understudy.cli import run
@@ -442,6 +466,204 @@ def test_a_number_that_was_computed_is_found_where_a_function_may_have_it_from(f
 )
 def test_what_a_person_wrote_down_may_come_from_outside(function):
     assert from_numpyro(function, schema=schema_with()).dimension == 1
+
+
+class WithSlots:
+    """A slot whose name Python changes."""
+
+    __slots__ = ("__hidden",)
+
+    def __init__(self, value):
+        self.__hidden = value
+
+
+class Text(str):
+    """A text that may hold more than its letters."""
+
+
+class Repeating(itertools.repeat):
+    """A class of one's own around one of Python's."""
+
+
+def unfinished(value):
+    yield value
+
+
+def with_attribute(holder, value):
+    holder.value = value
+    return holder
+
+
+FUTURE = concurrent.futures.Future()
+FUTURE.set_result(WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        argparse.Namespace(prior=MEAN),
+        itertools.repeat(WEIGHTS),
+        Repeating(WEIGHTS),
+        itertools.cycle(LISTED),
+        iter(LISTED),
+        map(float, LISTED),
+        unfinished(WEIGHTS),
+        with_attribute(threading.local(), MEAN),
+        with_attribute(functools.partial(max, 1, 2), MEAN),
+        contextvars.ContextVar("held", default=WEIGHTS),
+        FUTURE,
+        weakref.ref(WEIGHTS),
+        ValueError(WEIGHTS),
+        slice(MEAN, 2),
+        functools.partialmethod(centred, centre=MEAN),
+        operator.methodcaller("get", MEAN),
+        io.StringIO(LINES),
+        re.compile(LINES),
+        cKDTree(WEIGHTS[:, None]),
+        np.frompyfunc(lambda x: x + MEAN, 1, 1),
+        decimal.Decimal("0.25"),
+        -int.from_bytes(b"1" + WEIGHTS.tobytes(), "big"),
+        range(2**99),
+        with_attribute(Text("short"), MEAN),
+        WithSlots(MEAN),
+        enum.Enum("Prior", {"CENTRE": MEAN}).CENTRE,
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_is_hidden_in_an_object_of_python_or_a_library_is_not_taken(value):
+    with pytest.raises(BadInput, match=r"has an? .* baked in, 'value', from outside"):
+        check_closure(lambda y, n: centred(y, n, value))
+
+
+def named_path():
+    path = pathlib.Path("a")
+    hash(path)
+    return path
+
+
+@dataclass
+class Knots:
+    lower: float = 0.0
+    knots: list[float] = field(default_factory=lambda: [0.5, 1.5])
+
+
+class Pair(NamedTuple):
+    low: float
+    high: float
+
+
+class Base(abc.ABC):
+    """A class that Python keeps something of its own in."""
+
+    @abc.abstractmethod
+    def centre(self): ...
+
+
+class Derived(Base):
+    def centre(self):
+        return 0.25
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        logging.getLogger("a model"),
+        named_path(),
+        list[int] | None,
+        Annotated[int, 2],
+        __future__.annotations,
+        warnings.warn,
+        os.path.join,
+        re.compile("a+"),
+        enum.Enum("Kind", ["A", "B"]).A,
+        Knots(),
+        Pair(0.0, 1.0),
+        Derived(),
+        date(2020, 1, 1),
+        np.dtype("float64"),
+        slice(0, 2),
+        object(),
+        np.sin,
+        expit,
+        jnp.add,
+        jax.nn.relu,
+        jax.jit(lambda x: x),
+        jax.grad(jax.vmap(lambda x: x)),
+        functools.cache(lambda x: x),
+        functools.singledispatch(lambda x: x),
+        dist.Normal(0, 1),
+        dist.constraints.real,
+        dist.constraints.interval(0, 1),
+        dist.transforms.AffineTransform(0, 1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_holds_nothing_that_was_computed_may_come_from_outside(value):
+    check_closure(lambda y, n: centred(y, n, value))
+
+
+PROFILED = """
+import numpy as np
+from understudy.adapters.functions import check_closure
+from understudy.errors import BadInput
+
+class Settings:
+    centre = np.float64(2.0)
+
+Y = np.zeros(500)
+
+for model in (lambda: Y, lambda: Settings.centre):
+    try:
+        check_closure(model)
+    except BadInput:
+        print("refused")
+"""
+
+
+def test_a_model_under_a_profiler_is_nobody_elses(desk):
+    (desk / "profiled.py").write_text(PROFILED)
+    job = [sys.executable, "-m", "cProfile", "-o", "profile", "profiled.py"]
+    done = subprocess.run(job, capture_output=True, text=True, check=True, cwd=desk)
+    assert done.stdout.split() == ["refused"] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("import __main__; return __main__.HELD_THERE", r"baked in, '__main__\.HELD_THERE'"),
+        ("from kept.settings import MEAN; return MEAN", r"baked in, 'kept\.settings\.MEAN'"),
+        ("from kept import settings as s; return s.MEAN", r"baked in, 'kept\.settings\.MEAN'"),
+        ("import kept.settings; return kept.settings.MEAN", "baked in, 'kept.settings.*MEAN'"),
+        ("return lambda: __import__('kept')", "for values by name at run time, '__import__'"),
+        ("import sys; return sys.modules['__main__'].Y", "by name at run time, 'sys.modules'"),
+        ("from sys import modules; return modules", "by name at run time, 'sys.modules'"),
+        ("import importlib; return importlib", "for values by name at run time, 'importlib'"),
+        ("return globals()['Y']", "reaches for values by name at run time, 'globals'"),
+        ("return vars()", "reaches for values by name at run time, 'vars'"),
+        ("return eval('Y')", "reaches for values by name at run time, 'eval'"),
+    ],
+)
+def test_what_a_function_imports_or_finds_by_name_is_followed(desk, monkeypatch, line, sentence):
+    monkeypatch.syspath_prepend(desk)
+    monkeypatch.setattr(sys.modules["__main__"], "HELD_THERE", WEIGHTS, raising=False)
+    for name in ("kept", "kept.settings"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (desk / "kept").mkdir()
+    (desk / "kept" / "__init__.py").write_text("")
+    (desk / "kept" / "settings.py").write_text("import numpy as np\nMEAN = np.float64(2.0)\n")
+    scope = {}
+    exec(f"def model(y, n):\n    {line}", scope)
+    with pytest.raises(BadInput, match=sentence):
+        check_closure(scope["model"])
+
+
+def test_a_function_may_import_what_is_installed_or_written_down(desk, monkeypatch):
+    monkeypatch.syspath_prepend(desk)
+    (desk / "written_down.py").write_text("CENTRE = 0.25\n")
+    scope = {}
+    body = "import math, sys, jax.numpy as jnp\n    from written_down import CENTRE\n"
+    exec(f"def model(y, n):\n    {body}    return CENTRE + jnp.sin(sys.maxsize)", scope)
+    check_closure(scope["model"])
 
 
 @pytest.mark.parametrize("declared", [None, 100, 101])

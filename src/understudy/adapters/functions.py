@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.adapters.outside import first_computed
+from understudy.adapters.outside import BY_NAME, first_computed
 from understudy.errors import BadInput
 from understudy.schema import Role
 
@@ -86,19 +86,23 @@ def check_closure(function: Callable[..., Any], also: Mapping[str, Any] | None =
     one entry or many (`y.mean()` is one), data frames and series, variables of PyTensor,
     distributions with arrays in them. So is a longer collection, which may be a table's column: a
     hundred is more than the knots or levels of a model, and fewer than the records of most tables.
+    So is an object that keeps what it holds out of sight, such as an iterator, and so are the usual
+    ways of finding a value by its name at run time, such as `globals()`.
 
     Looked through are globals, enclosing functions, defaults, partials, methods, attributes,
-    collections, and helpers and modules that are no installed library; `also` is what the function
-    reaches in another way. A plain number that somebody computed, such as `float(y.mean())`, looks
-    like one that was written down, and what a function reads from a file while it runs is not seen.
-    The guarantee assumes that the model was chosen without looking at the table.
+    collections, imports, and helpers and modules that are no installed library; `also` is what the
+    function reaches in another way. This finds mistakes, and does not stop anybody who wants to
+    cheat: a plain number that somebody computed, such as `float(y.mean())`, cannot be told from one
+    that was written down, and what a function reads from a file while it runs is not seen. The
+    guarantee assumes that the model was chosen without looking at the table.
     """
     found = first_computed(function, also)
     if found is not None:
+        does = "reaches for values by name at run time" if found.what is BY_NAME else None
         raise BadInput(
-            f"the model '{title_of(function)}' has {found.what} baked in, '{found.name}', from "
-            f"outside: use its arguments instead, write public constants as plain numbers or short "
-            f"lists, and make whatever else it needs inside the function."
+            f"the model '{title_of(function)}' {does or f'has {found.what} baked in'}, "
+            f"'{found.name}', from outside: use its arguments instead, write public constants as "
+            f"plain numbers or short lists, and make whatever else it needs inside the function."
         )
 
 

@@ -7,29 +7,47 @@ this is followed as far as it was written by the user: an installed library hold
 
 from __future__ import annotations
 
+import builtins
 import dis
 import functools
+import importlib
 import inspect
+import logging
+import re
 import site
 import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
-from pathlib import Path
+from datetime import date, timedelta
+from pathlib import Path, PurePath
+from struct import calcsize
 from types import (
     BuiltinFunctionType,
+    ClassMethodDescriptorType,
     CodeType,
     FunctionType,
+    GenericAlias,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
     MethodType,
+    MethodWrapperType,
     ModuleType,
-    SimpleNamespace,
+    UnionType,
+    WrapperDescriptorType,
 )
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 _MOST_ENTRIES = 100
 """Knots, levels and cut points that a person writes down are fewer; most tables are longer."""
 _LONGEST_TEXT = 1000
+_LARGEST = 2**53
+"""A whole number beyond this may be a table in disguise."""
 _MOST_OBJECTS = 10_000
 """What is larger than this is not looked through, and therefore refused."""
 _ARRAYS = (
@@ -43,18 +61,33 @@ _ARRAYS = (
 """What a type offers whose objects hold computed numbers: those of NumPy, JAX, PyTorch and more."""
 _TABLES = frozenset({"pandas", "polars", "pyarrow"})
 _Text = str | bytes | bytearray | memoryview
+_CLOSED = "an object that cannot be looked into"
 _ENDLESS = "something too large to be looked through"
-_ABOUT = frozenset({"__doc__", "__annotations__"})
-"""Attributes that tell a reader something, and a program nothing."""
+BY_NAME = "a search for values by name at run time"
+_SEARCHES = (globals, vars, eval, exec, __import__, importlib, importlib.import_module)
+_ABOUT = frozenset(
+    {"__doc__", "__annotations__", "__dict__", "__weakref__", "_abc_impl", "_jit_info"}
+)
+"""Attributes that tell a reader something, and a program nothing or nothing more."""
 _LOOKUPS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 _BINDINGS = {
-    functools.partial: ("func", "args", "keywords"),
+    functools.partial: ("func", "args", "keywords", "__dict__"),
     functools.cached_property: ("func",),
     property: ("fget", "fset", "fdel"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
     MethodType: ("__func__", "__self__"),
+    MethodWrapperType: ("__self__",),
     BuiltinFunctionType: ("__self__",),
+    GenericAlias: ("__args__",),
+    UnionType: ("__args__",),
+    TypeVar: ("__bound__", "__constraints__"),
+    re.Pattern: ("pattern",),
+    range: ("start", "stop", "step"),
+    PurePath: ("parts",),
+    np.dtype: ("fields", "metadata"),
+    WeakKeyDictionary: (),
+    logging.Logger: (),
 }
 """What stands between a name and what it is bound to."""
 
@@ -75,6 +108,14 @@ class _Item(NamedTuple):
     value: Any
     listed: bool = False
     """Whether it is an entry of a list, a dict or another collection."""
+
+
+_LEAVES = (
+    *(int, float, complex, str, bytes, bytearray, memoryview, date, timedelta, FunctionType),
+    *(WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType),
+    *(GetSetDescriptorType, MemberDescriptorType, type(_Item.name)),
+)
+"""What holds nothing, apart from attributes, that is not seen in it."""
 
 
 def first_computed(thing: Any, also: Mapping[str, Any] | None = None) -> Computed | None:
@@ -103,8 +144,9 @@ def first_computed(thing: Any, also: Mapping[str, Any] | None = None) -> Compute
 
 def taken(function: FunctionType) -> dict[str, Any]:
     """Return what a function finds by name outside itself, and the defaults of its arguments."""
-    names = sorted(_globals(function.__code__) & function.__globals__.keys())
-    found = {name: function.__globals__[name] for name in names} | _enclosed(function)
+    known = vars(builtins) | function.__globals__
+    names = sorted(_globals(function.__code__) & known.keys())
+    found = {name: known[name] for name in names} | _enclosed(function)
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         if parameter.default is not parameter.empty:
             found[parameter.name] = parameter.default
@@ -112,9 +154,15 @@ def taken(function: FunctionType) -> dict[str, Any]:
 
 
 def _judged(value: Any) -> str | None:
-    """Return what a value is, in words, if it was computed or is as long as a table."""
+    """Return what a value is, in words, unless it is what a person writes down or is made of it."""
+    if value is sys.modules or any(value is each for each in _SEARCHES):
+        return BY_NAME
     if isinstance(value, type | ModuleType):
         return None
+    return _computed(value) or _large(value) or (None if _is_seen(value) else _CLOSED)
+
+
+def _computed(value: Any) -> str | None:
     bases = type(value).__mro__
     if any(_package(base) in _TABLES for base in bases):
         return "a table"
@@ -122,9 +170,40 @@ def _judged(value: Any) -> str | None:
         return "a table" if getattr(value, "ndim", 1) else "a computed number"
     if any(_package(base) == "pytensor" and base.__name__ == "Variable" for base in bases):
         return "a variable"
+    return None
+
+
+def _large(value: Any) -> str | None:
+    if isinstance(value, int):
+        return "a number of too many digits" if abs(value) > _LARGEST else None
     if isinstance(value, _Text):
         return "a table" if len(value) > _LONGEST_TEXT else None
     return _long(len(value)) if _is_collection(value) else None
+
+
+def _is_seen(value: Any) -> bool:
+    """Whether nothing that a value holds is out of sight."""
+    if isinstance(value, (*_LEAVES, *_BINDINGS)) or _is_collection(value):
+        return True
+    wrapper = "__wrapped__" in getattr(value, "__dict__", ())
+    return wrapper or _is_open(type(value)) or _is_its_own(value)
+
+
+def _is_open(kind: type) -> bool:
+    """Whether objects of a class have room for nothing but the attributes that can be seen."""
+    return all(
+        base.__basicsize__ <= object.__basicsize__ + calcsize("P") * len([*_fields(base)])
+        and not base.__itemsize__
+        for base in kind.__mro__
+    )
+
+
+def _fields(kind: type) -> Iterator[tuple[str, Any]]:
+    """Yield the slots of a class, and those that hold other attributes and weak references."""
+    for base in kind.__mro__:
+        for name, field in vars(base).items():
+            if isinstance(field, MemberDescriptorType) or name in ("__dict__", "__weakref__"):
+                yield name, field
 
 
 def _long(entries: int) -> str | None:
@@ -141,10 +220,11 @@ def _is_collection(value: Any) -> bool:
 def _inside(item: _Item) -> Iterator[_Item]:
     """Yield what a value holds or reaches, under the names that somebody would look for."""
     value, name, root = item.value, item.name, item.root
-    if isinstance(value, ModuleType | _Text | range):
+    if isinstance(value, ModuleType):
         return
     if isinstance(value, FunctionType):
-        yield from (_Item(each, id(held), held) for each, held in _reached(value))
+        found = (_Item(each, id(held), held) for each, held in _reached(value))
+        yield from (each for each in found if each.name not in _ABOUT)
         return
     if _is_collection(value):
         held = [*value, *value.values()] if isinstance(value, Mapping) else list(value)
@@ -164,14 +244,34 @@ def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
     Of a module of the user's, this is what the function could be asking it for.
     """
     yield from vars(function).items()
-    if _is_library(function.__globals__.get("__name__")):
-        yield from _enclosed(function).items()
+    if _is_there(function.__code__.co_filename):
+        yield from () if _is_its_own(function) else _enclosed(function).items()
         return
-    for name, value in taken(function).items():
-        yield name, value
-        if isinstance(value, ModuleType) and not _is_library(value.__name__):
-            asked = sorted(_names(function.__code__) & vars(value).keys())
-            yield from ((f"{name}.{each}", vars(value)[each]) for each in asked)
+    names = _names(function.__code__)
+    for name, value in [*_imported(function).items(), *taken(function).items()]:
+        yield from _asked(name, value, names)
+
+
+def _asked(name: str, value: Any, names: set[str]) -> Iterator[tuple[str, Any]]:
+    """Yield a value, and of a module of the user's what goes by one of the names."""
+    yield name, value
+    if isinstance(value, ModuleType) and (value is sys or not _is_library(value.__name__)):
+        held = {"modules"} if value is sys else vars(value).keys()
+        for each in sorted(names & held):
+            yield from _asked(f"{name}.{each}", vars(value)[each], names - {each})
+
+
+def _imported(function: FunctionType) -> dict[str, Any]:
+    """Return the modules that a function imports, which it would import when it is run."""
+    found = {}
+    for code in _codes(function.__code__):
+        steps = list(dis.get_instructions(code))
+        for level, given, step in zip(steps, steps[1:], steps[2:], strict=False):
+            if step.opname == "IMPORT_NAME":
+                asked = function.__globals__, None, given.argval, level.argval
+                with suppress(Exception, SystemExit):  # The model says so when it is run.
+                    found["." * level.argval + step.argval] = __import__(step.argval, *asked)
+    return found
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
@@ -180,30 +280,28 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
     for kind in kinds:
         if not _is_library(kind.__module__):
             yield from vars(kind).items()
-    held = {} if isinstance(value, type) else getattr(value, "__dict__", {})
-    if isinstance(value, type) or _is_its_own(value):
-        yield from ((each, held[each]) for each in ("__wrapped__",) if each in held)
+    if isinstance(value, type):
         return
-    yield from held.items()
-    for kind in kinds:
-        slots = vars(kind).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
+    held = dict(getattr(value, "__dict__", {}))
+    for name, field in _fields(type(value)):
+        if isinstance(field, MemberDescriptorType):
             with suppress(AttributeError):  # Nothing was assigned to it yet.
-                yield name, getattr(value, name)
+                held.setdefault(name, field.__get__(value))
+    own = held and _is_its_own(value)
+    yield from ((each, held[each]) for each in held if each == "__wrapped__" or not own)
 
 
 def _is_its_own(value: Any) -> bool:
-    """Whether an object belongs to Python, or is one that a library keeps for everybody."""
-    if _package(type(value)) in sys.stdlib_module_names and not isinstance(value, SimpleNamespace):
-        return True
-    homes = {type(value).__module__, getattr(value, "__module__", None)}
-    modules = [sys.modules.get(name) for name in homes if isinstance(name, str)]
-    return any(
-        each is value
-        for module in modules
-        if module is not None and _is_library(module.__name__)
-        for each in vars(module).values()
-    )
+    """Whether an object is one that a library keeps for everybody."""
+    name = str(getattr(value, "__name__", None))
+    homes = {type(value).__module__, str(getattr(value, "__module__", None))}
+    for home, module in list(sys.modules.items()):
+        if isinstance(module, ModuleType):
+            held = vars(module)
+            kept = held.values() if home in homes else [held.get(name)]
+            if any(each is value for each in kept) and _is_library(home):
+                return True
+    return False
 
 
 def _enclosed(function: FunctionType) -> dict[str, Any]:
@@ -238,18 +336,27 @@ def _package(kind: type) -> str:
     return str(kind.__module__).partition(".")[0]
 
 
-@functools.cache
 def _is_library(name: str | None) -> bool:
-    """Whether a module comes with Python, with this library, or from where libraries are put."""
+    """Whether a module comes with Python, with this library, or from where libraries are put.
+
+    The main module is the user's, even where a tool such as a profiler runs it and stands there.
+    """
     top = str(name).partition(".")[0]
-    if top == "understudy" or top in sys.builtin_module_names:
+    if top in sys.builtin_module_names:
         return True
-    module = sys.modules.get(top)
+    module = None if top == "__main__" else sys.modules.get(top)
     file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
-    return file is not None and any(Path(file).is_relative_to(place) for place in _PLACES)
+    return file is not None and _is_there(file)
+
+
+@functools.cache
+def _is_there(file: str) -> bool:
+    """Whether a file is one of Python's, of this library's, or where libraries are put."""
+    return file.startswith("<frozen ") or any(Path(file).is_relative_to(each) for each in _PLACES)
 
 
 _PLACES = [
+    str(Path(__file__).parents[1]),
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
     *site.getsitepackages(),
     site.getusersitepackages(),
