@@ -98,7 +98,7 @@ def test_a_policy_that_does_not_say_what_it_was_calibrated_on_is_refused(schema,
 
 
 @pytest.mark.parametrize(
-    "changes", [{"budget": "x"}, {"epsilon": True}, {"rows": 1.5}, {"population": 7}]
+    "changes", [{"budget": "x"}, {"epsilon": "1"}, {"rows": 1.5}, {"population": 7}]
 )
 def test_a_sealed_policy_with_values_of_another_type_is_refused(schema, tmp_path, changes):
     """The digest is no secret: anybody can seal a policy, whatever it says."""
