@@ -392,16 +392,30 @@ def test_a_ledger_that_was_told_what_it_is_about_refuses_anything_else_from_the_
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"unit": "row"}, "belong together"),
-        ({"membership": True}, "belong together"),
+        ({"membership": "yes"}, "true or false"),
         ({"unit": "", "membership": True}, "must be 'row' or the name of a column"),
         ({"unit": "row", "membership": "yes"}, "true or false"),
         ({"unit": "a\nb", "membership": True}, "one line of text"),
     ],
 )
-def test_what_a_ledger_is_about_is_said_in_full(tmp_path, options, match):
+def test_what_a_ledger_is_about_is_said_so_that_it_can_be_read_back(tmp_path, options, match):
     with pytest.raises(BadInput, match=match):
         create(tmp_path / "ledger.db", **options)
+
+
+def test_what_was_left_open_is_settled_by_the_first_charge(tmp_path):
+    ledger = create(tmp_path / "ledger.db", unit="pid")
+    assert "protects:   each 'pid' with all its rows, membership open" in ledger.show()
+    with pytest.raises(Refused, match="cannot be added"):
+        ledger.charge(Cost.of_draw(1.0), label="rows", **ROWS)
+    ledger.charge(Cost.of_draw(1.0), label="persons", **PERSONS)
+    with pytest.raises(Refused, match="cannot be added"):
+        ledger.charge(Cost.of_draw(1.0), label="values", **(PERSONS | {"membership": False}))
+    other = create(tmp_path / "other.db", membership=False)
+    assert "protects:   a unit still open, membership public" in other.show()
+    with pytest.raises(Refused, match="cannot be added"):
+        other.charge(Cost.of_draw(1.0), label="rows", **ROWS)
+    other.charge(Cost.of_draw(1.0), label="values", **VALUES)
 
 
 @pytest.mark.parametrize("changes", [{"membership": 1}, {"membership": None}, {"unit": ""}])

@@ -76,15 +76,18 @@ class Ledger:
         """Create a ledger in a new file, or in a PostgreSQL database that holds none.
 
         The budget is a pure ε or, with a δ, the ε of (ε, δ). `unit` is "row" or the column whose
-        values are protected, and `membership` whether taking part is; without them the first charge
-        settles both.
+        values are protected, and `membership` whether taking part is; what is left out the first
+        charge settles.
         """
         settings = Settings(
             budget=checked_budget(budget),
             adjacency=Adjacency.parse(adjacency),
             population=checked_line(population, "the name of a ledger's population"),
             delta=None if delta is None else check_delta(delta),
-            neighbours=_declared(unit, membership),
+            neighbours=Neighbours(
+                None if unit is None else _check_unit(unit),
+                None if membership is None else _check_membership(membership),
+            ),
             created=_now(),
         )
         create_at(location, settings.to_row())
@@ -149,7 +152,7 @@ class Ledger:
             raise BadInput("the label of a ledger entry must not be empty.")
         if not kind.states_epsilon:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
-        neighbours = _checked_neighbours(unit, membership)
+        neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
         text = canonical_details(details, kind=str(kind), **neighbours.details)
         if self.settings.delta is not None:
             # Others should not have to wait for an import.
@@ -227,33 +230,24 @@ class Ledger:
 
 def check_neighbours(chain: Chain, neighbours: Neighbours) -> None:
     """Refuse an ε that is about other neighbours than those of the ledger."""
-    settled = chain.neighbours
-    if settled is None or settled == neighbours:
+    if chain.neighbours.allows(neighbours):
         return
     raise Refused(
-        f"the ledger counts ε for {settled}, but this release protects {neighbours}: such numbers "
-        f"cannot be added, so charge it to a ledger of its own; nothing was charged."
+        f"the ledger counts ε for {chain.neighbours}, but this release protects {neighbours}: such "
+        f"numbers cannot be added, so charge it to a ledger of its own; nothing was charged."
     )
 
 
-def _declared(unit: str | None, membership: bool | None) -> Neighbours | None:
-    if unit is None and membership is None:
-        return None
-    if unit is None or membership is None:
-        raise BadInput(
-            "a ledger's unit and whether its membership is protected belong together: give both, "
-            "or neither and let the first charge settle them."
-        )
-    return _checked_neighbours(unit, membership)
-
-
-def _checked_neighbours(unit: str, membership: bool) -> Neighbours:
-    """Return what an ε is about, or refuse what could not be read back from the ledger."""
-    if not isinstance(membership, bool):
-        raise BadInput(f"membership must be true or false, not {membership!r}.")
+def _check_unit(unit: str) -> str:
     if not checked_line(unit, "the unit of a ledger"):
         raise BadInput("the unit of a ledger must be 'row' or the name of a column.")
-    return Neighbours(unit, membership)
+    return unit
+
+
+def _check_membership(membership: bool) -> bool:
+    if not isinstance(membership, bool):
+        raise BadInput(f"membership must be true or false, not {membership!r}.")
+    return membership
 
 
 def _now() -> str:

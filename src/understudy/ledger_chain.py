@@ -44,11 +44,14 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True)
 class Neighbours:
-    """What the tables differ by that an ε cannot tell apart: numbers about others do not add up."""
+    """What the tables differ by that an ε cannot tell apart: numbers about others do not add up.
 
-    unit: str
+    Of a ledger, either may be open (None) until its first charge settles it.
+    """
+
+    unit: str | None
     """`row`, or the column whose values are protected with all their rows."""
-    membership: bool
+    membership: bool | None
     """Whether taking part is protected, or only the values of those who do."""
 
     @property
@@ -56,9 +59,15 @@ class Neighbours:
         """What an entry says about it."""
         return {"unit": self.unit, "membership_protected": self.membership}
 
+    def allows(self, other: Neighbours) -> bool:
+        """Whether an ε about others can be added: nothing that is settled differs."""
+        same_unit = self.unit in (None, other.unit)
+        return same_unit and self.membership in (None, other.membership)
+
     def __str__(self) -> str:
         who = "each row" if self.unit == ROW else f"each '{self.unit}' with all its rows"
-        return f"{who}, {'membership protected' if self.membership else 'membership public'}"
+        what = {True: "membership protected", False: "membership public", None: "membership open"}
+        return f"{'a unit still open' if self.unit is None else who}, {what[self.membership]}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +78,8 @@ class Settings:
     adjacency: Adjacency
     population: str
     delta: float | None
-    neighbours: Neighbours | None
-    """What its ε's are about; None where the first charge is to say."""
+    neighbours: Neighbours
+    """What its ε's are about, as far as that was settled."""
     created: str
 
     def to_row(self) -> dict[str, Any]:
@@ -81,8 +90,10 @@ class Settings:
             "adjacency": str(self.adjacency),
             "population": self.population,
             "delta": None if self.delta is None else repr(self.delta),
-            "unit": None if self.neighbours is None else self.neighbours.unit,
-            "membership": None if self.neighbours is None else int(self.neighbours.membership),
+            "unit": self.neighbours.unit,
+            "membership": None
+            if self.neighbours.membership is None
+            else int(self.neighbours.membership),
             "created": self.created,
         }
         return row | {"hash": _digest(row)}
@@ -161,9 +172,9 @@ class Chain:
         return tuple(entry for entry in self.entries if entry.kind is EntryKind.CHARGE)
 
     @property
-    def neighbours(self) -> Neighbours | None:
+    def neighbours(self) -> Neighbours:
         """What its ε's are about: as settled at its creation, or by its first charge."""
-        if self.settings.neighbours is not None or not self.charges:
+        if not self.charges:
             return self.settings.neighbours
         first = self.charges[0].details
         return Neighbours(first["unit"], first["membership_protected"])
@@ -219,9 +230,9 @@ def checked_settings(row: Row, *, name: str) -> Settings:
                 adjacency=Adjacency(row["adjacency"]),
                 population=row["population"],
                 delta=None if row["delta"] is None else float(row["delta"]),
-                neighbours=None
-                if row["unit"] is None
-                else Neighbours(row["unit"], bool(row["membership"])),
+                neighbours=Neighbours(
+                    row["unit"], None if row["membership"] is None else bool(row["membership"])
+                ),
                 created=row["created"],
             )
     except (TypeError, ValueError):  # Forged, with the hash computed anew.

@@ -62,8 +62,8 @@ class Year:
     """All periods of a ledger in order, and their totals."""
 
     settings: Settings
-    neighbours: Neighbours | None
-    """What all ε's are about; None as long as nothing says."""
+    neighbours: Neighbours
+    """What all ε's are about."""
     rows: tuple[Period, ...]
     cost: Cost
     """What all of them cost together."""
@@ -122,7 +122,7 @@ class Year:
         return (
             ("population", settings.population or "(not named)"),
             ("adjacency", str(settings.adjacency)),
-            ("protects", str(self.neighbours or "as the first charge will say")),
+            ("protects", str(self.neighbours)),
             ("budget", stated(settings)),
             ("spent", spent),
             *([] if self.condition is None else [("provided", self.condition)]),
