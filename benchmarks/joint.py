@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 import understudy as us
-from understudy.loading import load_model
+from understudy.adapters.loading import load_model
 from understudy.utility import max_ecdf
 
 YEAR = 2004

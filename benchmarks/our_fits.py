@@ -12,10 +12,10 @@ import numpy as np
 import understudy as us
 from contest import DRAWS, Fit, Target
 from understudy._jax import jax, jnp
-from understudy.randomness import Source
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadrature
 from understudy.score import Row
+from understudy.support.randomness import Source
 
 POINTS = 65
 """Nodes a side: cells of about a quarter of a standard deviation."""

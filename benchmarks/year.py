@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 
 import understudy as us
-from understudy.calibration import Calibration, calibrate
-from understudy.issuing import Issue
+from understudy.periods.calibration import Calibration, calibrate
+from understudy.periods.pending import PendingRelease
 from understudy.utility import max_ecdf
 
 RECORDS = 10_000
@@ -84,7 +84,9 @@ def year(epsilon: float, place: Path, seed: int) -> list[float]:
     for number in range(12):
         table = month(number, generator)
         period = f"2026-{number + 1:02d}"
-        release = Issue.of(place / "POLICY.toml", period, place / "ledger.db").release(table)
+        release = PendingRelease.of(place / "POLICY.toml", period, place / "ledger.db").release(
+            table
+        )
         release.write(place / period)
         assert str(release.guarantee.kind) == "strict"
         assert release.guarantee.epsilon is not None
@@ -135,7 +137,7 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
         for run in range(runs):
             ledger = place / f"{run}.db"
             us.Ledger.create(ledger, budget=epsilon, adjacency="add-remove", population="workers")
-            release = Issue.of(place / "POLICY.toml", "2004", ledger).release(tables[2004])
+            release = PendingRelease.of(place / "POLICY.toml", "2004", ledger).release(tables[2004])
             assert str(release.guarantee.kind) == "strict"
             private.append(max_ecdf(tables[2004]["earnings"], release.synthetic["earnings"]))
     print(f"  without privacy   {np.mean(without):.4f}   {np.round(without, 4)}")

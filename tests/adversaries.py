@@ -8,8 +8,8 @@ import numpy as np
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
 from understudy.models.base import Model, Parameter
-from understudy.schema import Schema
 
 SCHEMA = Schema.from_dict(
     {

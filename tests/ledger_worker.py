@@ -19,11 +19,11 @@ from statistics import median
 
 import pandas as pd
 
-from understudy.accounting import Cost
 from understudy.errors import Refused
-from understudy.guarantee import Adjacency, Guarantee, Kind, Weights
-from understudy.ledger import Ledger
-from understudy.release import Internal, Release
+from understudy.ledger.ledger import Ledger
+from understudy.privacy.accounting import Cost
+from understudy.privacy.guarantee import Adjacency, Guarantee, Kind, Weights
+from understudy.synthesis.release import Internal, Release
 
 GUARANTEE = Guarantee(
     mechanism="censor-uw",

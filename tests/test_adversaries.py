@@ -14,13 +14,13 @@ from scipy import stats
 
 import adversaries
 import understudy as us
-from understudy import fitting
 from understudy._jax import jnp
-from understudy.randomness import Source
+from understudy.mechanisms import fitting
 from understudy.samplers.diagnostics import DIVERGENT
 from understudy.samplers.frames import plain
 from understudy.samplers.nuts import _starts, _Target, nuts
 from understudy.score import Row
+from understudy.support.randomness import Source
 
 RUNS = 40
 EPSILON = 1.0

@@ -9,48 +9,34 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "src" / "understudy"
 
-LAYERS = [
-    ["errors", "files", "progress", "_jax", "data", "aftermath", "rounding", "confidential"],
-    ["guarantee", "column", "randomness", "formulas"],
-    ["expressions"],
-    ["rules"],
-    ["schema", "accounting"],
-    ["tables", "ledger_chain", "ledger_tables", "composition"],
-    ["ledger_store", "year"],
-    ["ledger"],
-    ["drafting", "utility", "predictors", "identifiers", "obedience", "fingerprints"],
-    ["report"],
-    ["score"],
-    ["models"],
-    ["adapters", "lipschitz", "weights"],
-    ["loading", "samplers", "mechanisms"],
-    ["histogram", "assumptions", "fitting", "pricing"],
-    ["charging", "ladder", "simulation", "comparison"],
-    ["drawing", "references"],
-    ["auditing"],
-    ["release", "preparation", "periods", "policy"],
-    ["synthesis"],
-    ["study", "issuing", "calibration"],
-    ["cli_options"],
-    ["cli_audit", "cli_ledger", "cli_policy", "cli_study", "cli_synthesize", "cli_tables"],
-    ["cli"],
-    ["__main__"],
+ORDER = [
+    "errors",
+    "_jax",
+    "support",
+    "privacy",
+    "domain",
+    "models",
+    "score",
+    "adapters",
+    "samplers",
+    "mechanisms",
+    "utility",
+    "ledger",
+    "report",
+    "synthesis",
+    "periods",
+    "audit",
+    "data",
+    "study",
+    "cli",
+    "__main__",
 ]
-LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+"""Each may import those before it, for its types too."""
 
 
 def imported(path):
-    """Yield the parts of the package that a file imports at run time, wherever the import is."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {
-        id(node)
-        for block in ast.walk(tree)
-        if isinstance(block, ast.If) and "TYPE_CHECKING" in ast.dump(block.test)
-        for node in ast.walk(block)
-    }
-    for node in ast.walk(tree):
-        if id(node) in typing_only:
-            continue
+    """Yield the parts of the package that a file imports, wherever the import is."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module:
             parts = node.module.split(".")
             if parts[0] == "understudy":
@@ -65,12 +51,19 @@ FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.p
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_downwards(path):
+def test_imports_point_one_way(path):
     own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    assert own in LEVEL, f"{own} has no place in the layers yet"
+    assert own in ORDER, f"{own} has no place in the order yet"
     for name in imported(path):
         if name not in (own, "__version__"):
-            assert LEVEL[name] < LEVEL[own], f"{own} must not import {name}"
+            assert ORDER.index(name) < ORDER.index(own), f"{own} must not import {name}"
+
+
+def test_the_top_level_is_what_a_newcomer_reads_first():
+    modules = {path.stem for path in PACKAGE.glob("*.py")}
+    assert modules == {"score", "errors", "__init__", "__main__", "_jax"}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert modules | packages == {*ORDER, "__init__"}
 
 
 HEAVY = ["jax", "numpyro", "blackjax", "pandas", "scipy", "matplotlib", "opendp", "formulaic"]

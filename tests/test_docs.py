@@ -12,8 +12,8 @@ import pytest
 
 from understudy import __version__, data
 from understudy.cli import run
+from understudy.domain.schema import Schema
 from understudy.mechanisms import BY_NAME
-from understudy.schema import Schema
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

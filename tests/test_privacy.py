@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy._jax import jax, jnp
-from understudy.fitting import DRAWS, first_row
-from understudy.guarantee import Adjacency
-from understudy.lipschitz import reach
+from understudy.domain.schema import Schema
 from understudy.mechanisms import CensorUw, CensorW, Unweighted
+from understudy.mechanisms.fitting import DRAWS, first_row
+from understudy.mechanisms.pricing import Plan
 from understudy.models.beta import beta
-from understudy.pricing import Plan
+from understudy.privacy.guarantee import Adjacency
+from understudy.samplers.lipschitz import reach
 from understudy.samplers.quadrature import quadrature
-from understudy.schema import Schema
 from understudy.score import Row, log_target
 
 UNIT = Schema.from_dict(

@@ -5,9 +5,9 @@ import pytest
 
 import understudy as us
 from understudy._jax import jax, jnp
-from understudy.randomness import Source
 from understudy.samplers import nuts
 from understudy.score import Row
+from understudy.support.randomness import Source
 
 N = 500
 GROUPS = 8

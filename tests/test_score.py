@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
 from understudy.models.beta import beta
-from understudy.schema import Schema
 from understudy.score import Row, log_target, score
 
 ANY = st.floats(allow_nan=True, allow_infinity=True)

@@ -9,9 +9,9 @@ import pytest
 
 import understudy as us
 from understudy.cli import run
+from understudy.domain.formulas import LARGEST_WIDTH
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.formulas import LARGEST_WIDTH
-from understudy.schema import Schema
 from understudy.utility.regression import measure_regression
 
 LEVELS = [f"level {k}" for k in range(30)]

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-    from understudy.schema import Column, Schema
+    from understudy.domain.schema import Column, Schema
 
 BINS = 80
 

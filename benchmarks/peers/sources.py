@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import data
-from understudy.schema import Schema
+from understudy.domain.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,7 +23,7 @@ from peers import grid
 if TYPE_CHECKING:
     import pandas as pd
 
-    from understudy.schema import Schema
+    from understudy.domain.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def understudy(model: str) -> Tool:
 
     def run(task: Task) -> pd.DataFrame:
         import understudy as us
-        from understudy.loading import load_model
+        from understudy.adapters.loading import load_model
 
         built = load_model(model, schema=task.schema)
         private = np.isfinite(task.epsilon)

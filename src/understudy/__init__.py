@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from understudy.adapters.bambi import from_bambi
     from understudy.adapters.numpyro import from_numpyro
     from understudy.adapters.pymc import from_pymc
-    from understudy.calibration import calibrate
-    from understudy.composition import compose
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import read as read_table
     from understudy.errors import BadInput, Refused
-    from understudy.guarantee import Adjacency, Guarantee
-    from understudy.issuing import Issue
-    from understudy.ledger import Ledger
+    from understudy.ledger.ledger import Ledger
     from understudy.mechanisms import (
         Anchored,
         CensorUw,
@@ -39,56 +37,58 @@ if TYPE_CHECKING:
         Weighted,
         WeightedE,
     )
+    from understudy.mechanisms.reference import Reference, reference
     from understudy.models.base import Model, Parameter
     from understudy.models.beta import beta
     from understudy.models.formula import formula
-    from understudy.models.joint import joint
-    from understudy.models.mixture import mixture
-    from understudy.policy import Policy
-    from understudy.references import Reference, reference
-    from understudy.release import Release
-    from understudy.schema import Schema
-    from understudy.simulation import read_anchor, sample
-    from understudy.synthesis import synthesize
-    from understudy.tables import read as read_table
+    from understudy.models.table.joint import joint
+    from understudy.models.table.mixture import mixture
+    from understudy.periods.calibration import calibrate
+    from understudy.periods.pending import PendingRelease
+    from understudy.periods.policy import Policy
+    from understudy.privacy.composition import compose
+    from understudy.privacy.guarantee import Adjacency, Guarantee
+    from understudy.synthesis.release import Release
+    from understudy.synthesis.run import synthesize
+    from understudy.synthesis.simulation import read_anchor, sample
     from understudy.utility import measure_table
 
 _HOME = {
-    "Adjacency": "understudy.guarantee",
+    "Adjacency": "understudy.privacy.guarantee",
     "Anchored": "understudy.mechanisms",
     "BadInput": "understudy.errors",
     "CensorUw": "understudy.mechanisms",
     "CensorW": "understudy.mechanisms",
-    "Guarantee": "understudy.guarantee",
-    "Issue": "understudy.issuing",
-    "Ledger": "understudy.ledger",
+    "Guarantee": "understudy.privacy.guarantee",
+    "PendingRelease": "understudy.periods.pending",
+    "Ledger": "understudy.ledger.ledger",
     "Mechanism": "understudy.mechanisms",
     "Model": "understudy.models.base",
     "Parameter": "understudy.models.base",
     "PerturbedHistogram": "understudy.mechanisms",
-    "Policy": "understudy.policy",
-    "Reference": "understudy.references",
+    "Policy": "understudy.periods.policy",
+    "Reference": "understudy.mechanisms.reference",
     "Refused": "understudy.errors",
-    "Release": "understudy.release",
-    "Schema": "understudy.schema",
+    "Release": "understudy.synthesis.release",
+    "Schema": "understudy.domain.schema",
     "Unweighted": "understudy.mechanisms",
     "Weighted": "understudy.mechanisms",
     "WeightedE": "understudy.mechanisms",
     "beta": "understudy.models.beta",
-    "calibrate": "understudy.calibration",
-    "compose": "understudy.composition",
+    "calibrate": "understudy.periods.calibration",
+    "compose": "understudy.privacy.composition",
     "formula": "understudy.models.formula",
     "from_bambi": "understudy.adapters.bambi",
     "from_numpyro": "understudy.adapters.numpyro",
     "from_pymc": "understudy.adapters.pymc",
-    "joint": "understudy.models.joint",
+    "joint": "understudy.models.table.joint",
     "measure_table": "understudy.utility",
-    "mixture": "understudy.models.mixture",
-    "read_anchor": "understudy.simulation",
-    "read_table": "understudy.tables",
-    "reference": "understudy.references",
-    "sample": "understudy.simulation",
-    "synthesize": "understudy.synthesis",
+    "mixture": "understudy.models.table.mixture",
+    "read_anchor": "understudy.synthesis.simulation",
+    "read_table": "understudy.domain.tables",
+    "reference": "understudy.mechanisms.reference",
+    "sample": "understudy.synthesis.simulation",
+    "synthesize": "understudy.synthesis.run",
 }
 
 __all__ = [
@@ -98,11 +98,11 @@ __all__ = [
     "CensorUw",
     "CensorW",
     "Guarantee",
-    "Issue",
     "Ledger",
     "Mechanism",
     "Model",
     "Parameter",
+    "PendingRelease",
     "PerturbedHistogram",
     "Policy",
     "Reference",

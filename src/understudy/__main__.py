@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
-from understudy.aftermath import aftermath
-from understudy.files import on_request_to_stop, remove_unfinished
+from understudy.support.files import on_request_to_stop, remove_unfinished
+from understudy.support.left_behind import left_behind
 
 
 def main() -> NoReturn:
@@ -24,7 +24,7 @@ def main() -> NoReturn:
 
 def _stop(number: int, frame: object) -> NoReturn:
     remove_unfinished()
-    os.write(2, f"understudy: interrupted; {aftermath()}.\n".encode())
+    os.write(2, f"understudy: interrupted; {left_behind()}.\n".encode())
     os._exit(2)
 
 

@@ -26,15 +26,15 @@ import numpy as np
 from understudy.adapters.functions import check_closure, digest, title_of, user_code
 from understudy.adapters.outside import first_computed
 from understudy.adapters.pymc import installed
+from understudy.domain.schema import Role
 from understudy.errors import BadInput
-from understudy.schema import Role
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
     from understudy.models.base import Model
-    from understudy.schema import Schema
-    from understudy.tables import Columns
 
 FRAME = "data"
 """What a function that builds a Bambi model calls its one argument, a data frame."""

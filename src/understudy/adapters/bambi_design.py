@@ -22,14 +22,14 @@ from pytensor.tensor.variable import TensorConstant
 from understudy.adapters.pymc_graph import Graph
 from understudy.adapters.pymc_jax import named
 from understudy.adapters.pymc_source import lengths_of, observed_by
+from understudy.domain.schema import Role
 from understudy.errors import BadInput
-from understudy.schema import Role
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from understudy.schema import Column, Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Column, Schema
+    from understudy.domain.tables import Columns
 
 Part = Callable[["pd.DataFrame"], np.ndarray]
 

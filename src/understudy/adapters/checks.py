@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Role
+from understudy.domain.tables import decode
 from understudy.errors import BadInput
-from understudy.schema import Role
-from understudy.tables import decode
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column, Schema
+    from understudy.domain.tables import Columns
     from understudy.models.base import Model, Theta
-    from understudy.schema import Column, Schema
-    from understudy.tables import Columns
 
 SIZES = (101, 103)
 """Sizes of the public example tables: whatever has these sizes in turn runs over the records."""

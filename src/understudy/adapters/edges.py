@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from understudy._jax import jax, jnp
 
 if TYPE_CHECKING:
+    from understudy.domain.tables import Columns
     from understudy.models.base import Data, Theta
-    from understudy.tables import Columns
 
 
 def with_finite_gradient(

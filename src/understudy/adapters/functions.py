@@ -12,12 +12,12 @@ import numpy as np
 
 from understudy._jax import jnp
 from understudy.adapters.outside import BY_NAME, first_computed
+from understudy.domain.schema import Role
 from understudy.errors import BadInput
-from understudy.schema import Role
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 
 AS_GIVEN = "use its arguments as they are, and no other array with an entry for each record"

@@ -29,8 +29,8 @@ from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 _ONE_AT_A_TIME = RLock()
 """All threads share NumPyro's stack of handlers: two functions at once would mix their sites."""

@@ -21,8 +21,8 @@ from understudy.errors import BadInput
 from understudy.models.base import Parameter
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 Site = dict[str, Any]
 

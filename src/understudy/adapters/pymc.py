@@ -23,8 +23,8 @@ from understudy.adapters.functions import arguments, digest, title_of
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
     from understudy.models.base import Model
-    from understudy.schema import Schema
 
 _SHOWN = 4
 """Columns that a sentence names, at most."""

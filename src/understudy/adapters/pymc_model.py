@@ -17,8 +17,8 @@ from understudy.models.base import Data, Model, Theta
 
 if TYPE_CHECKING:
     from understudy.adapters.pymc_graph import Graph
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 
 def _unchanged(columns: Columns) -> Columns:

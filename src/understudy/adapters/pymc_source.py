@@ -17,8 +17,8 @@ from understudy.adapters.pymc_graph import Graph
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 
 def graph_of_function(

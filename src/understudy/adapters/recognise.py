@@ -14,8 +14,8 @@ from understudy.adapters.pymc import from_pymc
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
     from understudy.models.base import Model
-    from understudy.schema import Schema
 
 
 def from_any(thing: Any, *, schema: Schema, spec: dict[str, Any] | None = None) -> Model:

@@ -6,7 +6,6 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from understudy.errors import BadInput, nearest
-from understudy.guarantee import check_epsilon
 from understudy.mechanisms.anchored import Anchored
 from understudy.mechanisms.base import Mechanism, RowMechanism
 from understudy.mechanisms.censor_uw import CensorUw
@@ -15,6 +14,7 @@ from understudy.mechanisms.ph import PerturbedHistogram
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.mechanisms.weighted import Weighted
 from understudy.mechanisms.weighted_e import WeightedE
+from understudy.privacy.guarantee import check_epsilon
 
 __all__ = [
     "BY_NAME",

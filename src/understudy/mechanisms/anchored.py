@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput
-from understudy.guarantee import Kind, Weights
 from understudy.mechanisms.base import Mechanism
+from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from understudy.references import Reference
+    from understudy.mechanisms.reference import Reference
 
 FINAL_THRESHOLD = 1.0
 FAR_THRESHOLD = 2.0

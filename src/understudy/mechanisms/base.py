@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from understudy.errors import BadInput
-from understudy.guarantee import Adjacency, Kind, Weights, check_epsilon
+from understudy.privacy.guarantee import Adjacency, Kind, Weights, check_epsilon
 
 if TYPE_CHECKING:
     import jax

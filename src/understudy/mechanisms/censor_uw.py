@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Kind, Weights, bound_for
 from understudy.mechanisms.base import RowMechanism
+from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 if TYPE_CHECKING:
     import jax

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Kind, Weights, bound_for
 from understudy.mechanisms.base import RowMechanism
+from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 if TYPE_CHECKING:
     import jax
 
-    from understudy.references import Reference
+    from understudy.mechanisms.reference import Reference
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class CensorW(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, within the range of the table or of the reference."""
-        from understudy.weights import weights_from_risk
+        from understudy.mechanisms.weights import weights_from_risk
 
         extent = None if self.reference is None else self.reference.extent
         return weights_from_risk(risk, c1=self.c1, c2=self.c2, extent=extent)

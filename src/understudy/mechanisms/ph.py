@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from understudy.errors import BadInput
-from understudy.guarantee import Kind, Weights
 from understudy.mechanisms.base import LARGEST_BINS, Mechanism
+from understudy.privacy.guarantee import Kind, Weights
 
 
 @dataclass(frozen=True, kw_only=True)

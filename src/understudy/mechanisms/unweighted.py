@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Kind, Weights
 from understudy.mechanisms.base import RowMechanism
+from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
     import jax

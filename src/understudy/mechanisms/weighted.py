@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Kind, Weights
 from understudy.mechanisms.base import RowMechanism
+from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
     import jax
@@ -39,6 +39,6 @@ class Weighted(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk."""
-        from understudy.weights import weights_from_risk
+        from understudy.mechanisms.weights import weights_from_risk
 
         return weights_from_risk(risk, c1=self.c1, c2=self.c2)

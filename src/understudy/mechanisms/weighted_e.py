@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Kind, Weights, bound_for
 from understudy.mechanisms.base import RowMechanism
+from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 if TYPE_CHECKING:
     import jax
@@ -45,7 +45,7 @@ class WeightedE(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, and drop it if it still reaches the threshold."""
-        from understudy.weights import truncated, weights_from_risk
+        from understudy.mechanisms.weights import truncated, weights_from_risk
 
         weighted = weights_from_risk(risk, c1=self.c1, c2=self.c2)
         return truncated(weighted, risk, bound=self.threshold)

@@ -18,8 +18,8 @@ from numpyro.distributions import biject_to, constraints
 from understudy._jax import jax, jnp
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 Theta = dict[str, jax.Array]
 Data = dict[str, jax.Array]

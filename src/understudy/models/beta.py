@@ -23,8 +23,8 @@ from understudy.models.beta_density import (
 )
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 
 def beta(schema: Schema) -> Model:

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.errors import BadInput
 from understudy.models.log_gamma import log_gamma
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data
-    from understudy.schema import Column
 
 PRECISION_FLOOR = 0.1
 PRECISION_SHAPE = 1.5

@@ -15,15 +15,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.domain.formulas import (
+    LARGEST_WIDTH,
+    check_width,
+    extent,
+    refusing,
+    sides,
+    variables,
+)
+from understudy.domain.schema import Role
 from understudy.errors import BadInput
-from understudy.formulas import LARGEST_WIDTH, check_width, extent, refusing, sides, variables
-from understudy.schema import Role
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 _POINTS = 1001
 """Rows of the public frame; a declared range of up to a thousand whole numbers fits in it."""

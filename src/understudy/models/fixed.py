@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.rules import determined
 from understudy.models.base import Data, Model, Theta, extended, without
-from understudy.rules import determined
 
 if TYPE_CHECKING:
-    from understudy.tables import Columns
+    from understudy.domain.tables import Columns
 
 _FIXED = "fixed by a rule"
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from understudy._jax import jax, jnp
+from understudy.domain.formulas import check_length
 from understudy.errors import BadInput, nearest
-from understudy.formulas import check_length
 from understudy.models.base import Data, Model, Parameter, Theta
 from understudy.models.design import Design, design
 from understudy.models.families import FAMILIES, Extra, Family
@@ -25,8 +25,8 @@ from understudy.models.priors import Prior, read_priors
 from understudy.models.varying import Group, separate
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
-    from understudy.tables import Columns
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 COEFFICIENT_SD = COEFFICIENTS.arguments[1]
 INTERCEPT = "Intercept"

@@ -12,11 +12,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from understudy.domain.schema import Role
 from understudy.errors import BadInput
-from understudy.schema import Role
 
 if TYPE_CHECKING:
-    from understudy.schema import Schema
+    from understudy.domain.schema import Schema
 
 _TERM = re.compile(r"\(([^|`]*(?:\|(?=\|))?)\|(.*)\)", re.DOTALL)
 _BAR = re.compile(r"\([^()]*\|[^()]*\)")

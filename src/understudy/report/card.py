@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.column import Role, Type
-from understudy.guarantee import Adjacency
+from understudy.domain.column import Role, Type
+from understudy.privacy.guarantee import Adjacency
+from understudy.privacy.rounding import at_most
 from understudy.report import plain, spark
 from understudy.report.curves import bin_edges
 from understudy.report.template import fill
-from understudy.report.wording import BADGES, hundredths, percent, person
-from understudy.rounding import at_most
+from understudy.report.wording import BADGES, hundredths, percent, readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pandas import DataFrame, Series
 
-    from understudy.column import Column
-    from understudy.guarantee import Guarantee
-    from understudy.schema import Schema
+    from understudy.domain.column import Column
+    from understudy.domain.schema import Schema
+    from understudy.privacy.guarantee import Guarantee
 
 SHOWN_LEVELS = 12
 NAMED_COLUMNS = 4
@@ -228,7 +228,7 @@ def _column(column: Column, values: Series[Any]) -> dict[str, Any]:
         "name": column.name,
         "what": f"{whose}: {type_}"
         + (
-            f" from {person(column.lower, digits=12)} to {person(column.upper, digits=12)}"
+            f" from {readable(column.lower, digits=12)} to {readable(column.upper, digits=12)}"
             if column.numeric
             else ""
         ),
@@ -251,8 +251,8 @@ def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
     low, middle, high = (float(q) for q in np.quantile(sample, [0.1, 0.5, 0.9]))
     counts = np.histogram(sample, bin_edges((column.lower, column.upper), whole=column.whole))[0]
     summary = (
-        f"Half of the rows lie up to {person(middle)}, and eight of ten from {person(low)} to "
-        f"{person(high)}."
+        f"Half of the rows lie up to {readable(middle)}, and eight of ten from {readable(low)} to "
+        f"{readable(high)}."
     )
     return {
         "picture": spark.bars(
@@ -260,7 +260,7 @@ def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
             f"Distribution of {column.name} over its declared bounds in the synthetic table. "
             f"{summary}",
         ),
-        "ends": (person(column.lower), person(column.upper)),
+        "ends": (readable(column.lower), readable(column.upper)),
         "summary": summary,
     }
 

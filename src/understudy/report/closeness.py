@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from understudy.report.wording import in_points, percent, person
+from understudy.report.wording import in_points, percent, readable
 from understudy.utility import Utility, compare
 
 if TYPE_CHECKING:
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
+    from understudy.domain.schema import Column, Schema
     from understudy.report.drift import Earlier
-    from understudy.schema import Column, Schema
     from understudy.utility import CategoricalUtility
 
 SHOWN_COLUMNS = 3
@@ -41,8 +41,8 @@ def _close(column: Column, utility: Utility | CategoricalUtility) -> str:
     if isinstance(utility, Utility):
         ours, theirs = utility.confidential.median, utility.synthetic.median
         return (
-            f"Half of the confidential records have {column.name} up to {person(ours)}; half of "
-            f"the synthetic rows up to {person(theirs)}, which is {_compared(ours, theirs)}. The "
+            f"Half of the confidential records have {column.name} up to {readable(ours)}; half of "
+            f"the synthetic rows up to {readable(theirs)}, which is {_compared(ours, theirs)}. The "
             f"share of records up to any given value is off by at most "
             f"{in_points(utility.max_ecdf)}."
         )
@@ -56,8 +56,8 @@ def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> s
     if isinstance(moved, Utility):
         before, now = moved.confidential.median, moved.synthetic.median
         return (
-            f"Since {label} the synthetic median of {column.name} went from about {person(before)} "
-            f"to {person(now)}, which is {_compared(before, now)}."
+            f"Since {label} the synthetic median of {column.name} went from about "
+            f"{readable(before)} to {readable(now)}, which is {_compared(before, now)}."
         )
     return (
         f"Since {label} the shares of the levels of {column.name} moved by "
@@ -66,7 +66,7 @@ def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> s
 
 
 def _compared(ours: float, theirs: float) -> str:
-    if person(ours) == person(theirs):
+    if readable(ours) == readable(theirs):
         return "the same"
     where = "more" if theirs > ours else "less"
     return f"{percent(abs(theirs - ours) / abs(ours))} {where}" if ours else where

@@ -15,13 +15,13 @@ import numpy as np
 
 from understudy.report import figures
 from understudy.report.axes import shortened
-from understudy.report.wording import change, hundredths, person, points, signed
+from understudy.report.wording import change, hundredths, points, readable, signed
 from understudy.utility import Utility, compare, complete
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-    from understudy.schema import Column, Schema
+    from understudy.domain.schema import Column, Schema
     from understudy.utility import CategoricalUtility
 
 SHOWN_PICTURES = 6
@@ -84,12 +84,12 @@ def _moved(
             rows.append(
                 (
                     f"{column.name}: {name}",
-                    person(ours),
-                    person(theirs),
+                    readable(ours),
+                    readable(theirs),
                     signed(theirs - ours),
                     change(ours, theirs),
-                    person(distance, digits=3),
-                    person(chance, digits=3),
+                    readable(distance, digits=3),
+                    readable(chance, digits=3),
                 )
             )
         bounds = (column.lower, column.upper)
@@ -107,8 +107,8 @@ def _moved(
                 f"{column.name}: {most}",
                 before_shares[most],
                 now_shares[most],
-                person(distance, digits=3),
-                person(chance, digits=3),
+                readable(distance, digits=3),
+                readable(chance, digits=3),
             )
         )
 
@@ -119,8 +119,8 @@ def _moved(
         "rows": rows,
         "drawn": drawn,
         "times": distance / chance if chance else 0.0,
-        "caption": f"{column.name}, then and now. {measure} is {person(distance, digits=3)}, and "
-        f"would be about {person(chance, digits=3)} by the chance of the rows alone.",
+        "caption": f"{column.name}, then and now. {measure} is {readable(distance, digits=3)}, and "
+        f"would be about {readable(chance, digits=3)} by the chance of the rows alone.",
     }
 
 

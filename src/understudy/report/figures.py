@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
 from understudy.report.svg import INK, inline_svg, printable
-from understudy.report.wording import bounded, person
+from understudy.report.wording import bounded, readable
 from understudy.utility import level_shares, max_ecdf
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def density(
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(bottom=0)
         axes.set_xlabel(printable(label))
-        axes.set_ylabel(f"Share of records per {person(width)}" if smooth else "Share of records")
+        axes.set_ylabel(f"Share of records per {readable(width)}" if smooth else "Share of records")
         numbers_along(axes.xaxis)
         percent_along(axes.yaxis)
         legend_above(axes)
@@ -153,7 +153,7 @@ def _mark_gap(
     axes.vlines(where, low, high, color=INK, linewidth=2.6, zorder=3)
     left = where < (bounds[0] + bounds[1]) / 2
     axes.annotate(
-        f"largest gap {person(max_ecdf(confidential, synthetic), digits=3)}",
+        f"largest gap {readable(max_ecdf(confidential, synthetic), digits=3)}",
         (where, low if left else high),
         xytext=(9, -3) if left else (-9, 3),
         textcoords="offset points",

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.column import Role
+from understudy.domain.column import Role
 from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
 from understudy.report.svg import inline_svg, printable
-from understudy.report.wording import NOTHING, hundredths, percent, person, points, signed
+from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from understudy.column import Column
-    from understudy.schema import Schema
+    from understudy.domain.column import Column
+    from understudy.domain.schema import Schema
 
 SHOWN = 4
 MOST_LEVELS = 12
@@ -132,11 +132,11 @@ def _names(column: Column) -> tuple[str, ...]:
         return ()
     edges = _edges(column)
     if not column.whole:
-        return tuple(f"{person(low)} to {person(high)}" for low, high in pairwise(edges))
+        return tuple(f"{readable(low)} to {readable(high)}" for low, high in pairwise(edges))
     # The last part of whole numbers includes the bound; the others end before their edge.
     ends = [*(edges[1:-1] - 1), edges[-1]]
     return tuple(
-        person(low) if low == high else f"{person(low)} to {person(high)}"
+        readable(low) if low == high else f"{readable(low)} to {readable(high)}"
         for low, high in zip(edges[:-1], ends, strict=True)
     )
 
@@ -205,7 +205,7 @@ def _caption(each: Grouped) -> str:
 
 def _rows(each: Grouped) -> Iterator[tuple[str, ...]]:
     share = each.outcome.levels is not None
-    write = hundredths if share else person
+    write = hundredths if share else readable
     for name, ours, theirs in zip(each.names, *each.cells, strict=True):
         difference = NOTHING
         if ours is not None and theirs is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.report import figures
-from understudy.report.wording import NOTHING, bounded, percent, person
+from understudy.report.wording import NOTHING, bounded, percent, readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,8 +36,8 @@ def facts(
             "Censored records",
             NOTHING if censored is None else f"{censored:,} of {n:,} ({percent(censored / n)})",
         ),
-        ("Divergences", person(diagnostics.get("divergences"))),
-        ("Running time", NOTHING if seconds is None else f"{person(seconds, digits=3)} s"),
+        ("Divergences", readable(diagnostics.get("divergences"))),
+        ("Running time", NOTHING if seconds is None else f"{readable(seconds, digits=3)} s"),
     ]
 
 
@@ -46,10 +46,10 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
     return [
         (
             str(number),
-            person(stage["alpha"]),
-            person(stage["threshold"]),
+            readable(stage["alpha"]),
+            readable(stage["threshold"]),
             bounded(stage["bound"]),
-            person(stage["effective_candidates"], digits=3),
+            readable(stage["effective_candidates"], digits=3),
         )
         for number, stage in enumerate(diagnostics.get("stages") or (), start=1)
     ]
@@ -92,7 +92,7 @@ def weights(
             if alpha[0] == 1
             else "the likelihood of the whole table is tempered evenly"
         )
-        return {"svg": "", "caption": f"Every record has weight {person(alpha[0])}: {meaning}."}
+        return {"svg": "", "caption": f"Every record has weight {readable(alpha[0])}: {meaning}."}
     return {
         "svg": figures.weights(alpha, values, label),
         "caption": f"Each point is a record: its weight against its {label}. A record of weight 1 "
@@ -149,6 +149,6 @@ def censored_where(
         inside = part == number
         low, high = (float(edge) for edge in (values[inside].min(), values[inside].max()))
         held, hit = int(inside.sum()), int(censored[inside].sum())
-        where = person(low) if low == high else f"{person(low)} to {person(high)}"
+        where = readable(low) if low == high else f"{readable(low)} to {readable(high)}"
         rows.append((where, f"{held:,}", f"{hit:,}", percent(hit / held)))
     return rows

@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.confidential import Confidential
-from understudy.guarantee import Guarantee
+from understudy.privacy.guarantee import Guarantee
 from understudy.report import closeness, groups, influence, sections, whole
 from understudy.report.drift import Earlier, since
 from understudy.report.spending import spending
 from understudy.report.template import fill
+from understudy.support.confidential import Confidential
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pandas import DataFrame
 
-    from understudy.schema import Schema
+    from understudy.domain.schema import Schema
+    from understudy.ledger.statement import Statement
     from understudy.utility import CategoricalUtility, Pair, TableUtility, Utility
-    from understudy.year import Year
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -55,7 +55,7 @@ class Page(Confidential):
     pairs: Sequence[Pair] = ()
     earlier: Earlier | None = None
     """The last period's release, to see what moved since."""
-    year: Year | None = None
+    year: Statement | None = None
     """The ledger's year, up to and including this release."""
 
     def __post_init__(self) -> None:

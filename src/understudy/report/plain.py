@@ -12,11 +12,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from understudy.guarantee import Adjacency, Kind
-from understudy.rounding import certainty_at_most
+from understudy.privacy.guarantee import Adjacency, Kind
+from understudy.privacy.rounding import certainty_at_most
 
 if TYPE_CHECKING:
-    from understudy.guarantee import Guarantee
+    from understudy.privacy.guarantee import Guarantee
 
 LOOSE = math.log(19)
 """From this ε on one may be 95 % sure, an opinion is close to knowledge, and the page says so."""

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.guarantee import SEEDED, Guarantee
+from understudy.privacy.guarantee import SEEDED, Guarantee
+from understudy.privacy.rounding import at_most
 from understudy.report import figures, plain
 from understudy.report.wording import (
     BADGES,
     NOTHING,
     change,
     hundredths,
-    person,
     points,
+    readable,
     signed,
 )
-from understudy.rounding import at_most
 from understudy.utility import CategoricalUtility, Missing, Utility, complete
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame, Series
 
-    from understudy.schema import Column, Schema
+    from understudy.domain.schema import Column, Schema
 
 _LIMITS = {
     "rhat": "R-hat at most",
@@ -122,7 +122,7 @@ def _column(
                     "and in the synthetic one (hatched).",
                 }
             ],
-            "distances": [("Total variation", person(utility.total_variation))],
+            "distances": [("Total variation", readable(utility.total_variation))],
             "head": "Level",
             "rows": _level_rows(utility) + missing,
         }
@@ -133,8 +133,8 @@ def _column(
         "pictures": [
             {
                 "svg": figures.density(ours, theirs, column.name, bounds, whole=column.whole),
-                "caption": f"Where the values lie within the declared bounds, {person(bounds[0])} "
-                f"to {person(bounds[1])}.",
+                "caption": f"Where the values lie within the declared bounds, "
+                f"{readable(bounds[0])} to {readable(bounds[1])}.",
             },
             {
                 "svg": figures.ecdf(ours, theirs, column.name, bounds),
@@ -148,8 +148,8 @@ def _column(
             },
         ],
         "distances": [
-            ("max-ECDF", person(utility.max_ecdf)),
-            ("avg-ECDF", person(utility.avg_ecdf)),
+            ("max-ECDF", readable(utility.max_ecdf)),
+            ("avg-ECDF", readable(utility.avg_ecdf)),
         ],
         "head": "Statistic",
         "rows": _statistic_rows(utility) + missing,
@@ -169,7 +169,7 @@ def _statistic_rows(utility: Utility) -> list[tuple[str, ...]]:
     for key, name in _STATISTICS.items():
         ours, theirs = getattr(utility.confidential, key), getattr(utility.synthetic, key)
         rows.append(
-            (name, person(ours), person(theirs), signed(theirs - ours), change(ours, theirs))
+            (name, readable(ours), readable(theirs), signed(theirs - ours), change(ours, theirs))
         )
     return rows
 
@@ -241,7 +241,7 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
         "chain": chain,
         "sentence": sentence,
         "failed": failed > 0,
-        "marks": [(_LIMITS.get(key, key), person(limit)) for key, limit in limits.items()]
+        "marks": [(_LIMITS.get(key, key), readable(limit)) for key, limit in limits.items()]
         if chain
         else [],
     }
@@ -262,8 +262,8 @@ def _quantity(
     return {
         "name": name,
         "cells": (
-            person(numbers.get("mean")),
-            person(numbers.get("sd")),
+            readable(numbers.get("mean")),
+            readable(numbers.get("sd")),
             NOTHING if rhat is None else f"{rhat:.3f}",
             NOTHING if ess is None else f"{ess:,.0f}",
         ),

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.ledger.statement import left_part
+from understudy.privacy.rounding import at_most
 from understudy.report.axes import numbers_along, shortened
 from understudy.report.figures import CONFIDENTIAL
 from understudy.report.svg import INK, inline_svg
-from understudy.rounding import at_most
-from understudy.year import left_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from understudy.year import Year
+    from understudy.ledger.statement import Statement
 
 SHOWN_PERIODS = 24
 
 
-def spending(year: Year | None) -> dict[str, Any] | None:
+def spending(year: Statement | None) -> dict[str, Any] | None:
     """Return each period with its price and what it left, the totals, and a warning."""
     if year is None or not year.rows:
         return None
@@ -46,14 +46,14 @@ def spending(year: Year | None) -> dict[str, Any] | None:
     }
 
 
-def _caption(year: Year) -> str:
+def _caption(year: Statement) -> str:
     cut = len(year.rows) > SHOWN_PERIODS
     return "How much of the budget was left after each period" + (
         f", the last {SHOWN_PERIODS} of {len(year.rows):,}." if cut else "."
     )
 
 
-def _drawn(year: Year) -> str:
+def _drawn(year: Statement) -> str:
     shown = year.rows[-SHOWN_PERIODS:]
     places = np.arange(len(shown))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_FOLDERS = ("report", "calibration", "study")
+_FOLDERS = ("report", "periods/calibration", "study")
 
 
 def fill(template: str, **view: Any) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from understudy.report.heatmap import SMALLEST_SCALE, heat_map
-from understudy.report.wording import NOTHING, percent, person, signed
+from understudy.report.wording import NOTHING, percent, readable, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,9 @@ def overview(found: Mapping[str, tuple[int, Mapping[str, float | None]]]) -> dic
     rows = [("Rows", *(f"{rows:,}" for rows, _ in found.values()))]
     (_, first), *_others = found.values()
     for name in first:
-        rows.append((name, *(person(numbers.get(name), digits=3) for _, numbers in found.values())))
+        rows.append(
+            (name, *(readable(numbers.get(name), digits=3) for _, numbers in found.values()))
+        )
     return {"labels": list(found), "rows": rows}
 
 
@@ -56,8 +58,8 @@ def _pairs(label: str, found: Sequence[Pair], darkest: float) -> dict[str, Any]:
         "rows": [
             (
                 " × ".join(pair.columns),
-                person(pair.total_variation, digits=3),
-                person(pair.expected, digits=3),
+                readable(pair.total_variation, digits=3),
+                readable(pair.expected, digits=3),
                 _both(pair.cramers_v),
                 _both(pair.correlation),
             )
@@ -69,7 +71,7 @@ def _pairs(label: str, found: Sequence[Pair], darkest: float) -> dict[str, Any]:
 def _both(found: Both | None) -> str:
     if found is None:
         return NOTHING
-    return " → ".join(person(each, digits=3) for each in (found.confidential, found.synthetic))
+    return " → ".join(readable(each, digits=3) for each in (found.confidential, found.synthetic))
 
 
 def propensity(found: Propensity) -> dict[str, Any]:
@@ -77,9 +79,9 @@ def propensity(found: Propensity) -> dict[str, Any]:
     terms = "main effects, squares" + (", products" if found.interactions else "")
     return {
         "facts": [
-            ("pMSE", person(found.pmse)),
-            ("Expected of a second sample", person(found.expected)),
-            ("Ratio of the two", person(found.ratio, digits=3)),
+            ("pMSE", readable(found.pmse)),
+            ("Expected of a second sample", readable(found.expected)),
+            ("Ratio of the two", readable(found.ratio, digits=3)),
             ("Standardised", NOTHING if found.standardised is None else signed(found.standardised)),
             ("Parameters", f"{found.parameters:,}"),
             ("Terms", terms),
@@ -126,7 +128,7 @@ def _estimate(found: Estimate | None) -> str:
     if found is None:
         return NOTHING
     numbers = (found.value, found.lower, found.upper)
-    value, lower, upper = (person(number, digits=3) for number in numbers)
+    value, lower, upper = (readable(number, digits=3) for number in numbers)
     return f"{value} ({lower} to {upper})"
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from understudy.guarantee import Kind
-from understudy.rounding import at_most
+from understudy.privacy.guarantee import Kind
+from understudy.privacy.rounding import at_most
 
 NOTHING = "–"
 BADGES = {
@@ -17,10 +17,10 @@ BADGES = {
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def person(number: float | None, *, digits: int = 4) -> str:
+def readable(number: float | None, *, digits: int = 4) -> str:
     """Write a number for people: whole from 1000 up, else with so many significant digits.
 
-    >>> person(91018.7), person(0.06561), person(-2.5), person(0.0000123), person(None)
+    >>> readable(91018.7), readable(0.06561), readable(-2.5), readable(0.0000123), readable(None)
     ('91,019', '0.06561', '−2.5', '1.23×10⁻⁵', '–')
     """
     if number is None or math.isnan(number):
@@ -46,7 +46,7 @@ def bounded(number: float | None) -> str:
     ('0.1235', '–', '∞')
     """
     if number is None or not math.isfinite(number):
-        return person(number)
+        return readable(number)
     return at_most(number, 4)
 
 
@@ -57,7 +57,7 @@ def tick(number: float) -> str:
     ('2,002.5', '500,000', '−0.25', '0.3')
     """
     text = f"{round(number, 12):,.12g}".replace("-", "−")
-    return person(number) if "e" in text else text
+    return readable(number) if "e" in text else text
 
 
 def signed(number: float, *, digits: int = 4) -> str:
@@ -66,7 +66,7 @@ def signed(number: float, *, digits: int = 4) -> str:
     >>> signed(3155), signed(-372.8), signed(0)
     ('+3,155', '−372.8', '0')
     """
-    return f"+{person(number, digits=digits)}" if number > 0 else person(number, digits=digits)
+    return f"+{readable(number, digits=digits)}" if number > 0 else readable(number, digits=digits)
 
 
 def percent(share: float) -> str:
@@ -75,7 +75,7 @@ def percent(share: float) -> str:
     >>> percent(0.1234), percent(1)
     ('12.3%', '100%')
     """
-    return f"{person(100 * share, digits=3)}%"
+    return f"{readable(100 * share, digits=3)}%"
 
 
 def in_points(share: float) -> str:
@@ -84,7 +84,7 @@ def in_points(share: float) -> str:
     >>> in_points(0.0334)
     '3.34 percentage points'
     """
-    return f"{person(100 * share, digits=3)} percentage points"
+    return f"{readable(100 * share, digits=3)} percentage points"
 
 
 def hundredths(share: float) -> str:

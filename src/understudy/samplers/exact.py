@@ -34,8 +34,8 @@ from understudy.score import Row, score
 
 if TYPE_CHECKING:
     from understudy.models.base import Data, Model
-    from understudy.randomness import Source
     from understudy.samplers.proposals import Proposal
+    from understudy.support.randomness import Source
 
 UNIT = 2**24
 """Scores are whole multiples of 1/UNIT."""

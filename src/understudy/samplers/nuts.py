@@ -33,8 +33,8 @@ from understudy.score import Row, log_target
 
 if TYPE_CHECKING:
     from understudy.models.base import Data, Model
-    from understudy.randomness import Source
     from understudy.samplers.proposals import Proposal
+    from understudy.support.randomness import Source
 
 CHAINS = 4
 ROUNDS = 6

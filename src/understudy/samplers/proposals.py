@@ -15,9 +15,9 @@ import numpy as np
 from understudy._jax import jax, jnp
 
 if TYPE_CHECKING:
+    from understudy.domain.tables import Columns
     from understudy.models.base import Data, Model, Theta
-    from understudy.randomness import Source
-    from understudy.tables import Columns
+    from understudy.support.randomness import Source
 
 _DEGREES = 5.0
 _SIMULATED = 4096

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.guarantee import Adjacency, Kind
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
@@ -25,15 +24,16 @@ from understudy.mechanisms import (
     Weighted,
     WeightedE,
 )
-from understudy.progress import Progress, silent, stage
+from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.study.application_sample import Sample, load_sample
 from understudy.study.paper import APPLICATION_EPSILON, LABELS
+from understudy.support.progress import Progress, silent, stage
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from understudy.models.base import Model
-    from understudy.release import Release
+    from understudy.synthesis.release import Release
 
 GLOBAL, SPECIFIC = ("max_ecdf", "avg_ecdf"), ("mean", "median", "q15", "q90")
 """Rows that say by themselves how close a table is, and rows to be compared with the data's."""
@@ -158,7 +158,7 @@ def compute(
 
 
 def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) -> Outcome:
-    from understudy.synthesis import synthesize
+    from understudy.synthesis.run import synthesize
 
     release = synthesize(
         model,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from understudy.guarantee import Kind
+from understudy.privacy.guarantee import Kind
 from understudy.report.curves import reflected_kde
 from understudy.study.application import GLOBAL, SPECIFIC
 from understudy.study.paper import APPLICATION_EPSILON, LABELS, TABLE_2, TABLE_2_COLUMNS

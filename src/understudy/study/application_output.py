@@ -16,11 +16,10 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.files import written_whole
-from understudy.guarantee import Adjacency
+from understudy.privacy.guarantee import Adjacency
+from understudy.privacy.rounding import at_most
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
-from understudy.rounding import at_most
 from understudy.study.application_claims import (
     figure_claims,
     marks,
@@ -30,6 +29,7 @@ from understudy.study.application_claims import (
 )
 from understudy.study.application_figure import write_densities
 from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, LABELS
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,12 +51,12 @@ STATISTICS = {
 
 def write_application(application: Application, folder: Path) -> None:
     """Write every file into a directory that exists, each of them whole or not at all."""
-    with written_whole(folder / "results.json") as file:
+    with written_atomically(folder / "results.json") as file:
         file.write_text(_results(application), encoding="utf-8")
-    with written_whole(folder / "table-2.csv") as file:
+    with written_atomically(folder / "table-2.csv") as file:
         _write_table(application, file)
     write_densities(application, folder)
-    with written_whole(folder / "section.html") as file:
+    with written_atomically(folder / "section.html") as file:
         file.write_text(render_section(application), encoding="utf-8")
 
 

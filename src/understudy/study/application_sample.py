@@ -15,9 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy import data, tables
+from understudy import data
+from understudy.domain import tables
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.schema import Schema
 from understudy.study.doctorates import AGES, SALARY_BOUNDS, SCHEMA, read_doctorates
 from understudy.study.paper import APPLICATION_N
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy import tables
+from understudy.domain import tables
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.schema import Schema
 from understudy.study.fixed_width import SUFFIXES, read_fixed_width
 from understudy.study.paper import APPLICATION_N
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.files import written_whole
 from understudy.report.svg import FONTS, STYLE
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,11 +79,11 @@ def save(figure: Figure, directory: Path, name: str, title: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    with written_whole(directory / f"{name}.png") as path:
+    with written_atomically(directory / f"{name}.png") as path:
         FigureCanvasAgg(figure).print_png(path, metadata={"Software": None, "Title": title})
     text = io.StringIO()
     nothing = dict.fromkeys(["Creator", "Date", "Format", "Type"])
     FigureCanvasSVG(figure).print_svg(text, metadata={**nothing, "Title": title})
-    with written_whole(directory / f"{name}.svg") as path:
+    with written_atomically(directory / f"{name}.svg") as path:
         # Laid out for the font that matplotlib brings along; shown in the reader's own.
         path.write_text(text.getvalue().replace("'DejaVu Sans'", FONTS), encoding="utf-8")

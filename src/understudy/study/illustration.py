@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.files import written_whole
 from understudy.report.svg import FAINT, INK
 from understudy.study import drawing, paper
 from understudy.study.arms import Values
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,8 +66,8 @@ class Curve:
 
 def compute() -> tuple[Curve, ...]:
     """Return the six densities: three given the table, three given its largest record."""
+    from understudy.domain.schema import Schema
     from understudy.models.beta import beta
-    from understudy.schema import Schema
 
     column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
     model = beta(Schema.from_dict({"columns": {"x": column}}))
@@ -126,7 +126,7 @@ def write_illustration(directory: Path) -> None:
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="upper left", ncols=3, borderpad=0.2)
         drawing.save(figure, directory / "figures", NAME, TITLE)
-    with written_whole(directory / "illustration.csv") as path:
+    with written_atomically(directory / "illustration.csv") as path:
         summary(curves).to_csv(path, index=False, float_format="%.6g")
 
 

@@ -17,12 +17,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.files import written_whole
 from understudy.study.arms import COLUMNS, Results
 from understudy.study.figures import write_figures
 from understudy.study.illustration import write_illustration
 from understudy.study.page import RESULTS, SETTINGS, write_index
 from understudy.study.tables import write_tables
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -32,9 +32,9 @@ def write_outputs(results: DataFrame, settings: Mapping[str, object], directory:
     """Write the results, tables, figures and the page, each file whole or not at all."""
     read = Results(results)
     (directory / "figures").mkdir(parents=True, exist_ok=True)
-    with written_whole(directory / RESULTS) as path:
+    with written_atomically(directory / RESULTS) as path:
         results[list(COLUMNS)].to_parquet(path, index=False)
-    with written_whole(directory / SETTINGS) as path:
+    with written_atomically(directory / SETTINGS) as path:
         path.write_text(json.dumps(dict(settings), indent=2) + "\n", encoding="utf-8")
     write_tables(read, directory)
     write_figures(read, directory / "figures")

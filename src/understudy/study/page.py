@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from understudy.errors import BadInput
-from understudy.files import written_whole
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
 from understudy.study import illustration, paper
@@ -41,6 +40,7 @@ from understudy.study.tables import (
     table_1,
 )
 from understudy.study.verdicts import checks, illustrated, verdicts
+from understudy.support.files import written_atomically
 
 RESULTS, SETTINGS = "results.parquet", "study.json"
 _FACTS = {
@@ -67,7 +67,7 @@ def write_index(directory: Path) -> None:
         after=AFTER_APPLICATION,
         application=application.read_text(encoding="utf-8") if application.exists() else None,
     )
-    with written_whole(directory / "index.html") as path:
+    with written_atomically(directory / "index.html") as path:
         path.write_text(text, encoding="utf-8")
 
 

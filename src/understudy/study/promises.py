@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from understudy.guarantee import Adjacency
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
@@ -19,7 +18,8 @@ from understudy.mechanisms import (
     Weighted,
     WeightedE,
 )
-from understudy.pricing import Plan
+from understudy.mechanisms.pricing import Plan
+from understudy.privacy.guarantee import Adjacency
 from understudy.study import paper
 from understudy.study.arms import LABELS, OURS, short
 

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from understudy import histogram, utility
+from understudy import utility
 from understudy._jax import jax, jnp
-from understudy.fitting import DRAWS
-from understudy.guarantee import Adjacency
-from understudy.ladder import climb
+from understudy.domain.schema import Schema
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
@@ -30,15 +28,18 @@ from understudy.mechanisms import (
     Unweighted,
     Weighted,
     WeightedE,
+    histogram,
 )
+from understudy.mechanisms.fitting import DRAWS
+from understudy.mechanisms.ladder import climb
 from understudy.models.beta import beta
-from understudy.progress import silent
-from understudy.randomness import Source
+from understudy.privacy.guarantee import Adjacency
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
-from understudy.schema import Schema
 from understudy.score import Row
 from understudy.study import kernel, paper
+from understudy.support.progress import silent
+from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
     from understudy.models.base import Data, Model, Theta

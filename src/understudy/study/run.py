@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import BadInput
-from understudy.progress import Progress, silent
 from understudy.study import workers as ways
 from understudy.study.store import Settings, Store
+from understudy.support.progress import Progress, silent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

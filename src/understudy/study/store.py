@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 from understudy import __version__
 from understudy.errors import BadInput
-from understudy.files import written_whole
 from understudy.study import paper
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ class Store:
             raise BadInput(f"'{directory}' holds something else than a study: name another --out.")
         (directory / _REPLICATES).mkdir(parents=True, exist_ok=True)
         if not described.exists():
-            with written_whole(described) as file:
+            with written_atomically(described) as file:
                 file.write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
         return cls(directory, settings)
 
@@ -68,7 +68,7 @@ class Store:
 
         table = pa.Table.from_pandas(_frame(found), preserve_index=False)
         described = {_DIGEST: _digest(self.settings, table.to_pandas()).encode()}
-        with written_whole(self._place(number)) as file:
+        with written_atomically(self._place(number)) as file:
             pq.write_table(table.replace_schema_metadata(described), file)
 
     def read(self, number: int) -> pd.DataFrame | None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.files import written_whole
 from understudy.study import paper
 from understudy.study.arms import (
     DOWNSCALED,
@@ -26,6 +25,7 @@ from understudy.study.arms import (
     Results,
     Values,
 )
+from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -209,5 +209,5 @@ def write_tables(results: Results, directory: Path) -> None:
         "utility.csv": utility_frame(results),
     }
     for name, frame in frames.items():
-        with written_whole(directory / name) as path:
+        with written_atomically(directory / name) as path:
             frame.to_csv(path, index=False, float_format="%.6g")

@@ -19,7 +19,7 @@ from understudy.errors import BadInput
 if TYPE_CHECKING:
     from pandas import Series
 
-    from understudy.schema import Column
+    from understudy.domain.schema import Column
 
 BINS = 20
 MISSING = -1

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame, Series
 
-    from understudy.schema import Column, Schema
+    from understudy.domain.schema import Column, Schema
 
 
 def max_ecdf(confidential: ArrayLike, synthetic: ArrayLike) -> float:

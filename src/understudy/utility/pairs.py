@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-    from understudy.schema import Column
+    from understudy.domain.schema import Column
 
 Counts = NDArray[np.int64]
 

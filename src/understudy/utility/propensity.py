@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame, Series
 
-    from understudy.schema import Column
+    from understudy.domain.schema import Column
 
 LARGEST_DESIGN = 5_000_000
 """Numbers in a design with products; 40 MB."""

@@ -32,8 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.errors import BadInput, nearest
-from understudy.formulas import (
+from understudy.domain.formulas import (
     STATEFUL,
     STATELESS,
     check_width,
@@ -42,8 +41,9 @@ from understudy.formulas import (
     sides,
     variables,
 )
-from understudy.schema import Role, Schema
-from understudy.tables import decode
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import decode
+from understudy.errors import BadInput, nearest
 from understudy.utility.fits import Fit, Floats, least_squares, logistic
 
 if TYPE_CHECKING:

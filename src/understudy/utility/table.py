@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from understudy import tables
-from understudy.confidential import Confidential
-from understudy.schema import Column, Role, Schema
+from understudy.domain import tables
+from understudy.domain.schema import Column, Role, Schema
+from understudy.support.confidential import Confidential
 from understudy.utility.marginal import CategoricalUtility, Utility, compare
 from understudy.utility.pairs import Pair, measure_pairs
 from understudy.utility.population import as_population

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from understudy.domain.schema import Column
 from understudy.models.families.base import Extra, Family
 from understudy.models.families.bernoulli import bernoulli
 from understudy.models.families.beta import beta
@@ -16,7 +17,6 @@ from understudy.models.families.negative_binomial import negative_binomial
 from understudy.models.families.ordinal import ordinal
 from understudy.models.families.poisson import poisson
 from understudy.models.families.student import student
-from understudy.schema import Column
 
 __all__ = ["FAMILIES", "Extra", "Family"]
 

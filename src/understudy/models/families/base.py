@@ -20,7 +20,7 @@ from understudy.models.base import Data, Theta
 from understudy.models.priors import Prior
 
 if TYPE_CHECKING:
-    from understudy.schema import Column, Type
+    from understudy.domain.schema import Column, Type
 
 COEFFICIENTS = Prior("normal", (0.0, 2.5))
 GROUP_SD = Prior("half-normal", (1.0,))

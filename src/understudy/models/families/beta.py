@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from understudy._jax import jax
+from understudy.domain.schema import Type
 from understudy.models.beta_density import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
@@ -19,11 +20,10 @@ from understudy.models.beta_density import (
 )
 from understudy.models.families.base import Extra, Family, accept, unscaled
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 PRECISION = Extra("lambda", Prior("pareto", (PRECISION_FLOOR, PRECISION_SHAPE)))
 

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.beta_density import edge, logarithms
 from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
 from understudy.models.families.lognormal import INTERCEPT
 from understudy.models.families.truncation import draw_between, log_integral
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 SHAPE = Extra("shape", Prior("lognormal", (1.0, 1.5)))
 FURTHEST = 30.0

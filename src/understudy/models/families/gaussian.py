@@ -17,14 +17,14 @@ import numpy as np
 from jax.scipy.special import erfcx
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
 from understudy.models.families.truncation import draw_between
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 SIGMA = Extra("sigma", Prior("half-normal", (0.5,)))
 INTERCEPT = Prior("normal", (0.5, 1.0))

@@ -15,15 +15,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.beta_density import logarithms
 from understudy.models.families.base import Extra, Family, accept, unscaled
 from understudy.models.families.beta import PRECISION, beta_regression, draw_beta
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 _UNIFORM = Prior("beta", (1.0, 1.0))
 _SMALLEST_SHARE = 1e-15

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.beta_density import logarithms
 from understudy.models.families.base import Extra, Family, accept, unscaled
 from understudy.models.families.gaussian import centre_and_scale, log_normal_mass
 from understudy.models.families.truncation import draw_between
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 SIGMA = Extra("sigma", Prior("half-normal", (1.0,)))
 INTERCEPT = Prior("normal", (-2.0, 2.5))

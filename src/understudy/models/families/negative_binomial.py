@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.families.base import Extra, Family, accept
 from understudy.models.families.lognormal import INTERCEPT
 from understudy.models.families.poisson import (
@@ -25,11 +26,10 @@ from understudy.models.families.poisson import (
 from understudy.models.families.truncation import draw_count, log_integral
 from understudy.models.log_gamma import log_gamma
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 SHAPE = Extra("shape", Prior("lognormal", (1.0, 1.5)))
 _SMALLEST_SHAPE, _LARGEST_SHAPE = 1e-6, 1e6

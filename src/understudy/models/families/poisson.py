@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.families.base import Family, accept
 from understudy.models.families.gamma import FURTHEST
 from understudy.models.families.lognormal import INTERCEPT
 from understudy.models.families.truncation import draw_count, log_integral
 from understudy.models.log_gamma import log_gamma
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 FEW = 64
 """Up to here sums over counts are added term by term; beyond, integrals take their place."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Type
 from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
 from understudy.models.families.gaussian import (
     COEFFICIENTS,
@@ -24,11 +25,10 @@ from understudy.models.families.gaussian import (
 )
 from understudy.models.families.truncation import draw_between, log_integral
 from understudy.models.priors import Prior
-from understudy.schema import Type
 
 if TYPE_CHECKING:
+    from understudy.domain.schema import Column
     from understudy.models.base import Data, Theta
-    from understudy.schema import Column
 
 NU = Extra("nu", Prior("pareto", (2.0, 1.0)), above=1.0)
 _LARGEST_NU = 1e6

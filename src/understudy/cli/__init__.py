@@ -1,0 +1,9 @@
+"""The command line: one file for each command, with its arguments and words only.
+
+app         the program: its commands, exit codes, and what is said when something goes wrong
+options     arguments that several commands share
+"""
+
+from understudy.cli.app import main, run
+
+__all__ = ["main", "run"]

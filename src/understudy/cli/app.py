@@ -1,0 +1,140 @@
+"""The command line: arguments in, one sentence out where something is wrong."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
+
+from understudy import __version__
+from understudy.cli import audit as cli_audit
+from understudy.cli import ledger as cli_ledger
+from understudy.cli import policy as cli_policy
+from understudy.cli import study as cli_study
+from understudy.cli import synthesize as cli_synthesize
+from understudy.cli import tables as cli_tables
+from understudy.cli.options import Exit
+from understudy.errors import BadInput, Refused
+from understudy.support.left_behind import NOTHING, leave, left_behind
+
+app = typer.Typer(
+    name="understudy",
+    help="Differentially private synthetic tables from Bayesian models.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+for each in (
+    cli_synthesize.demo,
+    cli_tables.init,
+    cli_synthesize.synthesize,
+    cli_policy.calibrate,
+    cli_policy.release,
+    cli_tables.sample,
+    cli_tables.compare,
+    cli_audit.audit,
+):
+    app.command()(each)
+app.add_typer(cli_ledger.app, name="ledger")
+app.add_typer(cli_study.app, name="study")
+
+_INTERRUPTED = 130
+"""What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"understudy {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def understudy(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Differentially private synthetic tables from Bayesian models."""
+
+
+def main() -> NoReturn:
+    """Run the command line and leave with the documented exit code."""
+    # A library's warning is not a sentence for a steward, and its text is beyond our control.
+    warnings.simplefilter("ignore")
+    logging.disable()
+    code = run(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.flush()
+    # Not sys.exit: after an error, chains still running in threads would be waited for.
+    os._exit(code)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
+    leave(NOTHING)
+    try:
+        command = typer.main.get_command(app)
+        asked = arguments or ["--help"]
+        result = command.main(asked, prog_name="understudy", standalone_mode=False)
+    except SystemExit:  # How Typer leaves when nobody reads its output any more.
+        return Exit.DONE
+    except Exception as error:  # noqa: BLE001 - a traceback could show confidential values
+        sentence, code = _explain(error)
+    else:
+        if result != _INTERRUPTED:
+            return result if isinstance(result, int) else Exit.DONE
+        sentence, code = f"interrupted; {left_behind()}.", Exit.BAD_INPUT
+    # A message that comes from a user's model may have line breaks.
+    print("understudy:", " ".join(sentence.split()), file=sys.stderr)
+    return code
+
+
+def _explain(error: Exception) -> tuple[str, Exit]:
+    """Return the sentence and the exit code for whatever went wrong."""
+    match error:
+        case BadInput():
+            return f"{error}{_whatever_was_charged()}", Exit.BAD_INPUT
+        case Refused():
+            return f"refused: {error}{_whatever_was_charged()}", Exit.REFUSED
+        case ClickException():
+            context = getattr(error, "ctx", None)
+            command = context.command_path if context is not None else "understudy"
+            message = error.format_message()
+            stop = "" if message.endswith((".", "?")) else "."
+            return f"{message}{stop} See '{command} --help'.", Exit.BAD_INPUT
+        case OSError():
+            place = f" ('{error.filename}')" if error.filename else ""
+            reason = error.strerror or type(error).__name__
+            return f"the system said: {reason}{place}; {left_behind()}.", Exit.BAD_INPUT
+        case _:
+            return _bug(error), Exit.BUG
+
+
+def _whatever_was_charged() -> str:
+    clause = left_behind()
+    return "" if clause == NOTHING else f" {clause[0].upper()}{clause[1:]}."
+
+
+def _bug(error: Exception) -> str:
+    """Say where an unforeseen error arose, without its message, which could hold a value."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    where = ""
+    if place is not None:
+        where = f" at {Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}"
+    return (
+        f"an unforeseen {type(error).__name__}{where} stopped the run, and {left_behind()}; its "
+        f"details are withheld because they could be confidential. Please report it."
+    )

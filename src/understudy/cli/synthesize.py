@@ -1,0 +1,205 @@
+"""`understudy synthesize`, and the demo of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from understudy.cli.options import Data, Force, Quiet, SchemaFile, Seed, say_where
+from understudy.errors import BadInput
+
+
+def demo(
+    out: Annotated[
+        Path | None, typer.Option(help="Directory to write; default: understudy-demo.")
+    ] = None,
+    seed: Seed = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Synthesise the embedded, simulated survey of doctorate recipients."""
+    from understudy import data
+    from understudy.domain.schema import Schema
+    from understudy.mechanisms import Anchored
+    from understudy.models.formula import formula
+    from understudy.support.progress import shown, stage
+    from understudy.synthesis import run as synthesis
+    from understudy.synthesis.release import check_destination, released_schema
+
+    schema = Schema.load(data.survey_schema())
+    destination = out or Path("understudy-demo")
+    # An earlier demo holds nothing confidential and may be made again; another release may not.
+    replace = force or released_schema(destination) == schema.digest
+    check_destination(destination, force=replace)
+    with shown(quiet=quiet) as progress:
+        with stage(progress, "Model"):
+            model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
+        release = synthesis.synthesize(
+            model, data.survey_table(), Anchored(epsilon=1.0), seed=seed, progress=progress
+        )
+        with stage(progress, "Writing"):
+            release.write(destination, force=replace)
+    if not quiet:
+        typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
+        say_where(destination, release.guarantee.headline)
+
+
+def synthesize(
+    table: Data,
+    schema: SchemaFile,
+    out: Annotated[Path, typer.Option(help="Directory to write the release to.")],
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="beta, joint (or joint:first,second,...), mixture, a formula such as "
+            "'salary ~ gender + age', or path/to/file.py:function; ph needs none."
+        ),
+    ] = None,
+    family: Annotated[
+        str | None, typer.Option(help="Family of a formula: gaussian, beta, poisson, ...")
+    ] = None,
+    prior: Annotated[
+        list[str] | None,
+        typer.Option(help="Prior of a formula's parameter, such as 'Intercept=normal(0, 1)'."),
+    ] = None,
+    mechanism: Annotated[
+        str,
+        typer.Option(help="anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."),
+    ] = "anchored",
+    epsilon: Annotated[
+        float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
+    ] = None,
+    adjacency: Annotated[
+        str, typer.Option(help="What ε protects against: add-remove or replace-one.")
+    ] = "add-remove",
+    rows: Annotated[
+        int | None, typer.Option(help="Rows to synthesise; default: the declared size.")
+    ] = None,
+    c1: Annotated[float | None, typer.Option(help="Scale of the weights; default 1.")] = None,
+    c2: Annotated[float | None, typer.Option(help="Shift of the weights; default 0.")] = None,
+    bins: Annotated[
+        str | None, typer.Option(help="ph: sqrt (default) or ln of the declared size, or a number.")
+    ] = None,
+    reference: Annotated[
+        Path | None,
+        typer.Option(help="Another table (or an earlier parameters.json) to learn from."),
+    ] = None,
+    reference_is: Annotated[
+        str | None, typer.Option(help="What the reference is: public or confidential.")
+    ] = None,
+    anchor: Annotated[
+        Path | None, typer.Option(help="anchored: parameters.json of an earlier release.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(help="anchored: T of the last stage; default 1 to 2.5.")
+    ] = None,
+    stages: Annotated[int | None, typer.Option(help="anchored: number of stages.")] = None,
+    growth: Annotated[
+        float | None, typer.Option(help="anchored: growth of the weight from stage to stage.")
+    ] = None,
+    candidates: Annotated[
+        int | None, typer.Option(help="anchored: candidates of an exact draw.")
+    ] = None,
+    predictors: Annotated[
+        Path | None, typer.Option(help="Public predictor rows for the synthetic table.")
+    ] = None,
+    sampler: Annotated[
+        str, typer.Option(help="auto, exact (up to 10 parameters) or nuts.")
+    ] = "auto",
+    tables: Annotated[int, typer.Option(help="Tables to draw; each costs ε.")] = 1,
+    ledger: Annotated[
+        str | None, typer.Option(help="Ledger to charge before anything is drawn.")
+    ] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
+    seed: Seed = None,
+    accept_poor_mixing: Annotated[
+        bool,
+        typer.Option(
+            "--accept-poor-mixing",
+            help="Release even if the chains have not converged; the guarantee will say so.",
+        ),
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Synthesise a table and write the release and its guarantee."""
+    from dataclasses import replace
+
+    from understudy.adapters.loading import load_model
+    from understudy.domain.schema import Schema
+    from understudy.mechanisms import PerturbedHistogram, make_mechanism
+    from understudy.support.progress import shown, stage
+    from understudy.synthesis import run as synthesis
+    from understudy.synthesis.release import check_destination
+
+    chosen = make_mechanism(
+        mechanism,
+        epsilon=epsilon,
+        adjacency=adjacency,
+        c1=c1,
+        c2=c2,
+        bins=bins,
+        threshold=threshold,
+        stages=stages,
+        growth=growth,
+        candidates=candidates,
+    )
+    confidential = _check_reference(chosen, reference, reference_is, anchor)
+    declared = Schema.load(schema)
+    check_destination(out, force=force)
+    if model is None and not isinstance(chosen, PerturbedHistogram):
+        raise BadInput(f"the mechanism {mechanism} needs --model.")
+    with shown(quiet=quiet) as progress:
+        built = None
+        if model is not None:
+            with stage(progress, "Model"):
+                built = load_model(model, schema=declared, family=family, priors=prior or ())
+        if built is not None and anchor is not None:
+            from understudy.mechanisms.reference import read_anchor
+
+            chosen = replace(chosen, anchor=read_anchor(anchor, built))  # type: ignore[call-arg]
+        if built is not None and reference is not None:
+            from understudy.mechanisms.reference import reference as learn
+
+            learned = learn(
+                built, reference, confidential=confidential, seed=seed, progress=progress
+            )
+            chosen = replace(chosen, reference=learned)  # type: ignore[call-arg]
+        release = synthesis.synthesize(
+            built or declared,
+            table,
+            chosen,
+            rows=rows,
+            tables=tables,
+            predictors=predictors,
+            sampler=sampler,
+            ledger=ledger,
+            label=out.name or "release",
+            destination=out,
+            seed=seed,
+            accept_poor_mixing=accept_poor_mixing,
+            progress=progress,
+        )
+        with stage(progress, "Writing"):
+            release.write(out, force=force, parquet=parquet)
+    if not quiet:
+        say_where(out, release.guarantee.headline)
+
+
+def _check_reference(
+    mechanism: object, reference: Path | None, reference_is: str | None, anchor: Path | None
+) -> bool:
+    """Return whether the reference is confidential, and refuse what does not go together."""
+    options = {"reference": reference, "anchor": anchor}
+    for name, given in options.items():
+        if given is not None and not hasattr(mechanism, name):
+            raise BadInput(f"--{name} means nothing to this mechanism: leave it out.")
+    if (reference is None) != (reference_is is None):
+        raise BadInput("--reference and --reference-is belong together: give both or neither.")
+    if reference is not None and anchor is not None:
+        raise BadInput("an anchor and a reference were both given: leave out one of them.")
+    if reference_is not in (None, "public", "confidential"):
+        raise BadInput(f"--reference-is must be public or confidential, not '{reference_is}'.")
+    return reference_is == "confidential"

@@ -1,0 +1,305 @@
+"""Structural rules: what is true of every record, and so of every synthetic row.
+
+    [[rules]]
+    if = "employed == 'no'"
+    then = "salary == 0"
+
+Without `if`, `then` is always true. A rule is a public declaration. The confidential table has to
+obey it, and synthetic rows are made to, which is post-processing and costs no privacy: an equality
+with a confidential column alone on one side sets that column, anything else is a reason to draw the
+row again (`obedience.py`).
+
+A rule says nothing about a row in which a column that it names is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.domain.column import Column, Role
+from understudy.domain.expressions import (
+    MIRRORED,
+    Coded,
+    Comparison,
+    Constant,
+    Every,
+    Level,
+    Number,
+    Reference,
+    Truth,
+    extent,
+    named,
+    parse,
+    truth,
+    value,
+)
+from understudy.errors import BadInput, nearest
+
+_KEYS = ("if", "then")
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A confidential column that a rule fixes, and what it is fixed to."""
+
+    column: str
+    to: Number
+    needs: frozenset[str]
+    """The columns that decide whether it is fixed, and to what."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What holds (`then`), and in which records (`if`; None for all of them)."""
+
+    then: str
+    condition: str | None
+    columns: frozenset[str]
+    """Every column that the rule names."""
+    assignments: tuple[Assignment, ...]
+    limits: tuple[Comparison, ...]
+    """Inequalities with a confidential column alone on their left."""
+    _if: Truth | None = field(repr=False)
+    _then: Truth = field(repr=False)
+
+    @classmethod
+    def parse(cls, entries: object, columns: Mapping[str, Column]) -> Rule:
+        """Read a rule from its table in the TOML layout, against the declared columns."""
+        if not isinstance(entries, Mapping):
+            raise BadInput("a rule must be a table with the keys if and then.")
+        for key in entries:
+            if key not in _KEYS:
+                raise BadInput(f"a rule has an unknown key {key!r}{nearest(str(key), _KEYS)}.")
+        if "then" not in entries:
+            raise BadInput("a rule needs the key then, which says what holds.")
+        condition = _side("if", entries["if"], columns) if "if" in entries else None
+        consequence = _side("then", entries["then"], columns)
+        try:
+            return cls._read(entries, condition, consequence, columns)
+        except BadInput as fault:
+            raise BadInput(f"the rule then = {entries['then']!r}: {fault}.") from None
+
+    @classmethod
+    def _read(
+        cls,
+        entries: Mapping[str, Any],
+        condition: Truth | None,
+        consequence: Truth,
+        columns: Mapping[str, Column],
+    ) -> Rule:
+        asked = frozenset() if condition is None else frozenset(named(condition))
+        said = frozenset(named(consequence))
+        if not said:
+            raise BadInput("it names no column")
+        assignments: list[Assignment] = []
+        limits: list[Comparison] = []
+        for part in _parts(consequence):
+            if isinstance(part, Comparison):
+                _check_possible(part, columns)
+                limits += _oriented(part, columns)
+            found = _assigned(part, columns)
+            if found is not None:
+                column, to = found
+                assignments.append(Assignment(column, to, asked | frozenset(named(to))))
+            elif _is_equality(part) and _confidential(named(part), columns):
+                raise BadInput("put one confidential column alone on one side of ==")
+        return cls(
+            then=entries["then"],
+            condition=entries.get("if"),
+            columns=asked | said,
+            assignments=tuple(assignments),
+            limits=tuple(limits),
+            _if=condition,
+            _then=consequence,
+        )
+
+    def to_dict(self) -> dict[str, str]:
+        """Return the rule's table in the TOML layout."""
+        condition = {} if self.condition is None else {"if": self.condition}
+        return condition | {"then": self.then}
+
+    def __str__(self) -> str:
+        return self.then if self.condition is None else f"{self.then} if {self.condition}"
+
+    def asks(self, columns: Coded) -> NDArray[np.bool_]:
+        """Return in which records the rule applies as far as its condition says."""
+        rows = len(columns[next(iter(self.columns))])
+        if self._if is None:
+            return np.ones(rows, dtype=bool)
+        return present(columns, named(self._if)) & truth(self._if, columns)
+
+    def holds(self, columns: Coded) -> NDArray[np.bool_]:
+        """Return whether each record obeys the rule."""
+        applies = self.asks(columns) & present(columns, self.columns)
+        return ~applies | truth(self._then, columns)
+
+
+def holds(rules: Sequence[Rule], columns: Coded) -> NDArray[np.bool_]:
+    """Return whether each record obeys every rule; there must be a rule."""
+    return np.logical_and.reduce([rule.holds(columns) for rule in rules])
+
+
+def check_table(rules: Sequence[Rule], columns: Coded, *, name: str) -> None:
+    """Refuse a table that breaks a rule, by the place of the first offence."""
+    for number, rule in enumerate(rules, start=1):
+        broken = np.flatnonzero(~rule.holds(columns))
+        if broken.size:
+            others = f" (and {broken.size - 1} others)" if broken.size > 1 else ""
+            raise BadInput(
+                f"row {broken[0] + 1}{others} of {name} breaks rule {number} of the schema, "
+                f"{str(rule)!r}: correct the table or the rule."
+            )
+
+
+def determined(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[np.bool_]]:
+    """Return, for each column that some rule can fix, the records in which one does.
+
+    A fixed value tells nothing about θ, so a model of that column leaves its term out. Whether it
+    is fixed never depends on the column itself.
+    """
+    found: dict[str, NDArray[np.bool_]] = {}
+    for rule in rules:
+        for each in rule.assignments:
+            if each.column in each.needs:
+                continue
+            fixed = rule.asks(columns) & present(columns, each.needs)
+            found[each.column] = found.get(each.column, np.zeros_like(fixed)) | fixed
+    return found
+
+
+def enforce(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[Any]]:
+    """Return the records with every column set that a rule fixes; missing values stay missing.
+
+    One rule may fix what another one needs, so the rules take turns until nothing changes.
+    """
+    fixed = dict(columns)
+    for _ in range(len(rules) + 1):
+        before = dict(fixed)
+        for rule in rules:
+            for each in rule.assignments:
+                needed = each.needs | {each.column}
+                where = rule.asks(fixed) & present(fixed, needed)
+                old = fixed[each.column]
+                fixed[each.column] = np.where(where, value(each.to, fixed), old).astype(old.dtype)
+        if all(np.array_equal(before[n], fixed[n], equal_nan=_floats(fixed[n])) for n in fixed):
+            break
+    return fixed
+
+
+def moved(
+    rules: Sequence[Rule], columns: Coded, declared: Mapping[str, Column]
+) -> dict[str, NDArray[Any]]:
+    """Return the records with columns moved onto the limits that they overstep."""
+    fixed = dict(columns)
+    for _ in range(len(rules) + 1):
+        for rule in rules:
+            for limit in rule.limits:
+                assert isinstance(limit.left, Reference)
+                name = limit.left.column
+                off = rule.asks(fixed) & present(fixed, rule.columns) & ~truth(limit, fixed)
+                edge = _edge(limit, value(limit.right, fixed), whole=declared[name].whole)
+                fixed[name] = np.where(off, edge, fixed[name])
+        fixed = enforce(rules, fixed)
+        if holds(rules, fixed).all():
+            break
+    return fixed
+
+
+def present(columns: Coded, names: Iterator[str] | frozenset[str]) -> NDArray[np.bool_]:
+    """Return the records in which none of the columns is missing."""
+    rows = len(next(iter(columns.values())))
+    found = np.ones(rows, dtype=bool)
+    for name in names:
+        values = np.asarray(columns[name])
+        found &= ~np.isnan(values) if _floats(values) else values >= 0
+    return found
+
+
+def _floats(values: NDArray[Any]) -> bool:
+    return values.dtype.kind == "f"
+
+
+def _edge(limit: Comparison, edge: NDArray[np.float64], *, whole: bool) -> NDArray[np.float64]:
+    """Return the value nearest to the limit that keeps it."""
+    below = limit.operator in ("<", "<=")
+    if whole:
+        inside = np.floor(edge) if below else np.ceil(edge)
+        step = np.where(inside == edge, 1.0, 0.0) if limit.operator in ("<", ">") else 0.0
+        return np.asarray(inside - step if below else inside + step)
+    if limit.operator in ("<=", ">="):
+        return edge
+    away = -np.inf if below else np.inf
+    return np.nextafter(edge + np.copysign(2 * limit.slack, away), away)
+
+
+def _side(key: str, text: object, columns: Mapping[str, Column]) -> Truth:
+    try:
+        return parse(text, columns)
+    except BadInput as fault:
+        raise BadInput(f"the rule {key} = {text!r}: {fault}.") from None
+
+
+def _parts(node: Truth) -> tuple[Truth, ...]:
+    """Return what has to hold one by one."""
+    if isinstance(node, Every):
+        return tuple(part for each in node.parts for part in _parts(each))
+    return (node,)
+
+
+def _is_equality(node: Truth) -> bool:
+    return isinstance(node, Comparison) and node.operator == "=="
+
+
+def _confidential(names: Iterator[str], columns: Mapping[str, Column]) -> bool:
+    return any(columns[name].role is Role.CONFIDENTIAL for name in names)
+
+
+def _assigned(part: Truth, columns: Mapping[str, Column]) -> tuple[str, Number] | None:
+    """Return the confidential column that an equality fixes, and to what."""
+    if isinstance(part, Level):
+        alone = len(part.codes) == 1 and columns[part.column].role is Role.CONFIDENTIAL
+        return (part.column, Constant(float(min(part.codes)))) if alone else None
+    if isinstance(part, Comparison) and part.operator == "==":
+        for one, other in ((part.left, part.right), (part.right, part.left)):
+            if _free(one, other, columns):
+                return one.column, other
+    return None
+
+
+def _oriented(part: Comparison, columns: Mapping[str, Column]) -> Iterator[Comparison]:
+    """Yield the inequality with a confidential column alone on its left, if it has one."""
+    if part.operator in ("==", "!="):
+        return
+    turned = Comparison(MIRRORED[part.operator], part.right, part.left, part.slack)
+    for each in (part, turned):
+        if _free(each.left, each.right, columns):
+            yield each
+            return
+
+
+def _free(one: Number, other: Number, columns: Mapping[str, Column]) -> TypeGuard[Reference]:
+    """Whether one side is a confidential column that the other side does not name."""
+    return (
+        isinstance(one, Reference)
+        and columns[one.column].role is Role.CONFIDENTIAL
+        and one.column not in named(other)
+    )
+
+
+def _check_possible(part: Comparison, columns: Mapping[str, Column]) -> None:
+    (a, b), (c, d) = extent(part.left, columns), extent(part.right, columns)
+    possible = {
+        "==": a <= d and c <= b,
+        "!=": not a == b == c == d,
+        "<": a < d,
+        "<=": a <= d,
+        ">": b > c,
+        ">=": b >= c,
+    }
+    if not possible[part.operator]:
+        raise BadInput("no values within the declared bounds obey it")

@@ -1,0 +1,129 @@
+"""How many rows to simulate, and from which public values.
+
+The number of records of the confidential table is protected under add-remove. It is used here only
+where it is public anyway: under replace-one, or when public columns are copied from the table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from understudy.errors import BadInput
+from understudy.privacy.guarantee import Adjacency
+
+if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
+
+
+LARGEST_ROWS = 100_000_000
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """Public columns for the synthetic rows, and how many rows there will be."""
+
+    public: Columns
+    rows: int
+    copied: bool = False
+    """The public columns are those of the confidential table."""
+    true_size: bool = False
+    """Rows or stages were chosen by the number of records of the confidential table."""
+
+    @property
+    def membership(self) -> bool:
+        """Whether the release leaves it open who and how many are in the table."""
+        return not (self.copied or self.true_size)
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
+        if not whole or not 1 <= self.rows <= LARGEST_ROWS:
+            raise BadInput(
+                f"rows must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
+            )
+
+    def drawn(self, generator: np.random.Generator) -> Columns:
+        """Return public rows: each once, or with replacement where another number is wanted.
+
+        Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
+        then the order of its public values would tell what no ε accounts for.
+        """
+        available = count_records(self.public) if self.public else 0
+        if not available or (self.rows == available and not self.copied):
+            return self.public
+        if self.rows == available:
+            chosen = generator.permutation(available)
+        else:
+            chosen = generator.integers(available, size=self.rows)
+        return {name: values[chosen] for name, values in self.public.items()}
+
+
+def skeleton_for(
+    schema: Schema,
+    table: Columns,
+    adjacency: Adjacency,
+    *,
+    rows: int | None = None,
+    separate: Columns | None = None,
+) -> Skeleton:
+    """Decide from what was declared and asked for; `separate` are predictors from another file."""
+    if separate == {}:
+        raise BadInput("predictors were given, but the schema declares no public column.")
+    # Skeleton that equal the table's own are the table's own, wherever they were read from.
+    own = {column.name: table[column.name] for column in schema.public}
+    public = own if separate is None else separate
+    copied = bool(public) and _same_rows(public, own)
+    rows = schema.size if rows is None else rows
+    if rows is not None:
+        return Skeleton(public, rows, copied=copied)
+    if public:
+        return Skeleton(public, count_records(public), copied=copied)
+    if _keeps_size(adjacency, schema):
+        return Skeleton({}, count_records(table), true_size=True)
+    raise BadInput(
+        f"how many rows to synthesise is not known, and the number of records is protected under "
+        f"{_protecting(adjacency)}: declare size under [table] in the schema, or give --rows."
+    )
+
+
+def _same_rows(one: Columns, other: Columns) -> bool:
+    """Whether two tables have the same rows, in whatever order."""
+    if count_records(one) != count_records(other):
+        return False
+    places = [np.lexsort([table[name] for name in one]) for table in (one, other)]
+    return all(np.array_equal(one[n][places[0]], other[n][places[1]]) for n in one)
+
+
+def with_public_size(
+    plan: Skeleton, schema: Schema, table: Columns, adjacency: Adjacency
+) -> tuple[Skeleton, int]:
+    """Return the size that stages and widths may depend on, and the plan that admits to it.
+
+    It is the declared size, or that of the table where it is known anyway; then the number of
+    records shows in the release, and the plan says so.
+    """
+    if schema.size is not None:
+        return plan, schema.size
+    if plan.copied or _keeps_size(adjacency, schema):
+        return replace(plan, true_size=not plan.copied), count_records(table)
+    raise BadInput(
+        f"stages and widths of anchored draws depend on the size of the table, which is protected "
+        f"under {_protecting(adjacency)}: declare size under [table] in the schema."
+    )
+
+
+def _keeps_size(adjacency: Adjacency, schema: Schema) -> bool:
+    """Whether neighbouring tables have the same number of rows; units may differ in theirs."""
+    return adjacency is Adjacency.REPLACE_ONE and schema.unit is None
+
+
+def _protecting(adjacency: Adjacency) -> str:
+    return adjacency if adjacency is Adjacency.ADD_REMOVE else f"{adjacency} of whole units"
+
+
+def count_records(columns: Columns) -> int:
+    """Return the number of records of a table that has at least one column."""
+    return len(next(iter(columns.values())))

@@ -1,0 +1,290 @@
+"""The privacy ledger: what has been spent on one protected population, and what is left.
+
+    ledger = Ledger.create("ledger.db", budget=2.0, adjacency="add-remove")
+    entry = ledger.charge(
+        Cost.of_draw(0.5), label="2025-01", kind=Kind.STRICT, unit="row", membership=True
+    )
+    release.write("out/")
+    ledger.publish(entry)
+
+A charge is on the disk before `charge` returns, and so before the first draw and before anything
+is visible. A run that is killed leaves a charge without a publication; it stays charged, since
+nobody knows what was seen of it, and a person may say that it was abandoned. Rows are added, never
+changed or removed, and each is chained to the one before (`ledger_chain.py`). Every operation
+verifies the whole chain first, and refuses a ledger that does not fit. Writers take turns, so that
+two processes cannot overspend together.
+
+Only like is added to like: a ledger is about one unit, a row or all rows of a person, and about
+tables whose membership is protected or about tables where it is not. Both are settled when it is
+created, or else by its first charge. Conditional guarantees are added as if their condition held,
+and the ledger says which they are.
+
+A ledger holds labels, costs and details that the caller chose; nothing from a confidential table
+belongs there.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain.column import writable
+from understudy.errors import BadInput, Refused
+from understudy.ledger.chain import (
+    Chain,
+    Entry,
+    EntryKind,
+    Neighbours,
+    Settings,
+    canonical_details,
+    checked_settings,
+    verified,
+)
+from understudy.ledger.statement import (
+    left_after,
+    left_part,
+    spent_part,
+    stated,
+    statement_of,
+    unfinished,
+)
+from understudy.ledger.store import Store, create_at, store_at
+from understudy.privacy.accounting import Cost, check_delta, composed, exact, total
+from understudy.privacy.guarantee import Adjacency, Kind
+from understudy.privacy.rounding import plain
+
+if TYPE_CHECKING:
+    from understudy.ledger.chain import Contents
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A record of spending that can only grow. Get one by `create` or `open`."""
+
+    settings: Settings
+    _store: Store
+
+    @classmethod
+    def create(
+        cls,
+        location: str | os.PathLike[str],
+        *,
+        budget: float,
+        adjacency: Adjacency | str,
+        population: str = "",
+        delta: float | None = None,
+        unit: str | None = None,
+        membership: bool | None = None,
+    ) -> Ledger:
+        """Create a ledger in a new file, or in a PostgreSQL database that holds none.
+
+        The budget is a pure ε or, with a δ, the ε of (ε, δ). `unit` is "row" or the column whose
+        values are protected, and `membership` whether taking part is; what is left out the first
+        charge settles.
+        """
+        settings = Settings(
+            budget=checked_budget(budget),
+            adjacency=Adjacency.parse(adjacency),
+            population=checked_line(population, "the name of a ledger's population"),
+            delta=None if delta is None else check_delta(delta),
+            neighbours=Neighbours(
+                None if unit is None else _check_unit(unit),
+                None if membership is None else _check_membership(membership),
+            ),
+            created=_now(),
+        )
+        create_at(location, settings.to_row())
+        return cls.open(location)
+
+    @classmethod
+    def open(cls, location: str | os.PathLike[str]) -> Ledger:
+        """Open an existing ledger."""
+        store = store_at(location)
+        return cls(checked_settings(store.read().settings, name=store.name), store)
+
+    def verify(self) -> None:
+        """Refuse a ledger that was edited, and name the first row that does not fit."""
+        self._read()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return all rows: charges, and publications that refer to them."""
+        return self._read().entries
+
+    def spent(self) -> Cost:
+        """Return what all charges cost together."""
+        return total(entry.cost for entry in self._read().charges)
+
+    def left(self) -> float:
+        """Return how much of the budget is left.
+
+        A release whose pure ε is at most this fits a pure budget. With a δ, what a release takes
+        of it depends on how it composes with those before: `charge` decides.
+        """
+        return left_after((entry.cost for entry in self._read().charges), self.settings)
+
+    def show(self) -> str:
+        """Return every period and what is left, as a table for the terminal."""
+        return "\n".join([str(statement_of(self)), *unfinished(self._read())])
+
+    def chain(self) -> Chain:
+        """Return all rows together with the settings, verified."""
+        return self._read()
+
+    def charge(
+        self,
+        cost: Cost,
+        *,
+        label: str,
+        kind: Kind,
+        unit: str,
+        membership: bool,
+        details: Mapping[str, Any] | None = None,
+        check: Callable[[Chain], None] = lambda chain: None,
+    ) -> Entry:
+        """Spend a cost under the ledger's adjacency, or refuse if the budget does not allow it.
+
+        `kind` is how firmly the guarantee holds, `unit` whose neighbours its ε is about ("row" or a
+        column), and `membership` whether taking part is protected.
+
+        `check` may refuse as well; it sees the ledger while nobody else can write. The charge is on
+        the disk when it is returned; only then may anything be drawn.
+        """
+        if cost.epsilon == 0:
+            raise BadInput("a release that costs nothing cannot be charged to a ledger.")
+        if not checked_line(label, "the label of a ledger entry"):
+            raise BadInput("the label of a ledger entry must not be empty.")
+        if not kind.states_epsilon:
+            raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
+        neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
+        text = canonical_details(details, kind=str(kind), **neighbours.details)
+        if self.settings.delta is not None:
+            # Others should not have to wait for an import.
+            import dp_accounting  # noqa: F401
+        with self._store.writing() as connection:
+            chain = self._verified(self._store.contents(connection))
+            check(chain)
+            check_neighbours(chain, neighbours)
+            _check_budget(chain, cost)
+            row = chain.following(
+                kind=EntryKind.CHARGE, time=_now(), label=label, cost=cost, details=text
+            )
+            # A row that could not be read back would spoil the ledger for ever.
+            entry = Entry.from_row(row)
+            self._store.append(connection, row)
+        return entry
+
+    def publish(
+        self,
+        entry: Entry,
+        *,
+        details: Mapping[str, Any] | None = None,
+        appear: Callable[[], None] = lambda: None,
+    ) -> Entry:
+        """Record that the release which a charge paid for has become visible, and what it is.
+
+        `appear` makes it visible, while nobody else can write: of a release that was abandoned
+        meanwhile, nothing appears.
+        """
+        return self._settle(EntryKind.PUBLISHED, entry.number, entry.hash, details, appear)
+
+    def abandon(self, number: int) -> Entry:
+        """Record that the release which a charge paid for will never be visible.
+
+        It stays charged, since nobody knows what was seen of it.
+        """
+        return self._settle(EntryKind.ABANDONED, number, None, None, lambda: None)
+
+    def _settle(
+        self,
+        kind: EntryKind,
+        number: int,
+        known_as: str | None,
+        details: Mapping[str, Any] | None,
+        appear: Callable[[], None],
+    ) -> Entry:
+        """Add the one row that says what became of a charge."""
+        text = canonical_details(details)
+        with self._store.writing() as connection:
+            chain = self._verified(self._store.contents(connection))
+            where = f"entry {number} of {self._store.name}"
+            charge = next((each for each in chain.charges if each.number == number), None)
+            if charge is None or known_as not in (None, charge.hash):
+                raise BadInput(f"{where} is not a charge.")
+            if number in chain.published:
+                raise BadInput(f"{where} is published already.")
+            if number in chain.abandoned:
+                raise BadInput(f"{where} was abandoned, so what it paid for cannot be published.")
+            row = chain.following(
+                kind=kind, time=_now(), label=charge.label, details=text, refers_to=number
+            )
+            appear()
+            self._store.append(connection, row)
+        return Entry.from_row(row)
+
+    def _read(self) -> Chain:
+        return self._verified(self._store.read())
+
+    def _verified(self, contents: Contents) -> Chain:
+        chain = verified(contents, name=self._store.name)
+        if chain.settings != self.settings:
+            raise Refused(f"{self._store.name} was replaced by another one since it was opened.")
+        return chain
+
+
+def check_neighbours(chain: Chain, neighbours: Neighbours) -> None:
+    """Refuse an ε that is about other neighbours than those of the ledger."""
+    if chain.neighbours.allows(neighbours):
+        return
+    raise Refused(
+        f"the ledger counts ε for {chain.neighbours}, but this release protects {neighbours}: such "
+        f"numbers cannot be added, so charge it to a ledger of its own; nothing was charged."
+    )
+
+
+def _check_unit(unit: str) -> str:
+    if not checked_line(unit, "the unit of a ledger"):
+        raise BadInput("the unit of a ledger must be 'row' or the name of a column.")
+    return unit
+
+
+def _check_membership(membership: bool) -> bool:
+    if not isinstance(membership, bool):
+        raise BadInput(f"membership must be true or false, not {membership!r}.")
+    return membership
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def checked_budget(budget: object) -> float:
+    """Return a budget as a number, or refuse it."""
+    if isinstance(budget, bool) or not isinstance(budget, int | float):
+        raise BadInput(f"a ledger's budget must be a positive number, not {budget!r}.")
+    if not math.isfinite(budget) or budget <= 0:
+        raise BadInput(f"a ledger's budget must be a positive finite number, not {budget!r}.")
+    return float(budget)
+
+
+def checked_line(text: object, what: str) -> str:
+    """Return a line of text, or refuse what would break one."""
+    if not isinstance(text, str) or not writable(text):
+        raise BadInput(f"{what} must be one line of text without control characters.")
+    return text
+
+
+def _check_budget(chain: Chain, cost: Cost) -> None:
+    settings = chain.settings
+    charged = [entry.cost for entry in chain.charges]
+    if composed([*charged, cost], delta=settings.delta) <= exact(settings.budget):
+        return
+    spent, left = composed(charged, delta=settings.delta), left_after(charged, settings)
+    raise Refused(
+        f"this release costs ε = {plain(cost.epsilon)}, which is more than the ledger allows: of "
+        f"its budget of {stated(settings)} it has spent {spent_part(spent, settings)} and has "
+        f"{left_part(left, settings)} left; nothing was charged."
+    )

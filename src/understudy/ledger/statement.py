@@ -1,0 +1,264 @@
+"""A ledger as a year: what each period cost, what is spent, what is left, and how long it lasts.
+
+The numbers are worked out here once, for `understudy ledger show` and for the report. A period is
+an entry that was charged: whether its release became visible or not, it is paid for. What is left
+is never rounded up, because it can be spent; and how many more releases fit is counted as the
+ledger itself would count them, at the price of the last one.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.domain.column import writable
+from understudy.ledger.chain import Chain, Entry, Neighbours, Settings
+from understudy.privacy.accounting import Cost, composed, epsilon_at, exact, pure, total
+from understudy.privacy.guarantee import Kind
+from understudy.privacy.rounding import at_least, at_most, plain
+from understudy.support.files import leftovers
+
+if TYPE_CHECKING:
+    from understudy.ledger.ledger import Ledger
+
+FEW_RELEASES = 3
+"""When fewer than these are left, it is time to talk about the budget."""
+FURTHEST = 1000
+"""Beyond so many releases nobody plans."""
+USUAL_DELTA = 1e-6
+"""The δ at which zero-concentrated totals are told where the ledger itself has none."""
+
+_DIGITS = 15
+"""All that matter of a number that was added up exactly."""
+
+PUBLISHED, ABANDONED, CURRENT = "published", "abandoned", "this release"
+UNSEEN = "under way, or never finished"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """One charge, and how the ledger stood after it."""
+
+    number: int
+    name: str
+    """The period that the entry names, or else its label."""
+    time: str
+    kind: Kind
+    epsilon: float
+    rho: float
+    spent: Fraction
+    """Pure ε of all charges up to this one, exactly."""
+    left: float
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """All periods of a ledger in order, and their totals."""
+
+    settings: Settings
+    neighbours: Neighbours
+    """What all ε's are about."""
+    rows: tuple[Item, ...]
+    cost: Cost
+    """What all of them cost together."""
+    spent: Fraction
+    """The same in pure ε, exactly."""
+    used: Fraction
+    """What they use up of the budget: pure, or at the ledger's δ where that is less."""
+    left: float
+    converted: float
+    """The ε at `delta` that the zero-concentrated total stands for; at most the pure one."""
+    more: int | None
+    """How many more releases fit at the price of the last one; None where there is none yet."""
+
+    @property
+    def delta(self) -> float:
+        """The δ at which the zero-concentrated total is told."""
+        return USUAL_DELTA if self.settings.delta is None else self.settings.delta
+
+    @property
+    def condition(self) -> str | None:
+        """On what the totals rest beyond theorems, where any entry rests on more."""
+        names = [str(row.number) for row in self.rows if row.kind is Kind.CONDITIONAL]
+        if not names:
+            return None
+        which = f"entry {names[0]}" if len(names) == 1 else f"entries {', '.join(names)}"
+        return f"the Markov chains of {which} have converged"
+
+    @property
+    def outlook(self) -> str | None:
+        """How long the budget lasts, in words."""
+        if self.more is None:
+            return None
+        price = f"at the last price, ε = {at_most(self.rows[-1].epsilon, _DIGITS)}"
+        if self.more == 0:
+            return f"no further release fits {price}"
+        if self.more >= FURTHEST:
+            return f"{FURTHEST:,} or more releases fit {price}"
+        return f"{self.more:,} more {'release fits' if self.more == 1 else 'releases fit'} {price}"
+
+    @property
+    def warning(self) -> str | None:
+        """A warning where the budget ends soon, while there is still time to plan for it."""
+        if self.more is None or self.more >= FEW_RELEASES:
+            return None
+        return (
+            f"The budget ends: {self.outlook}, and the ledger refuses what does not fit. Decide "
+            "now what may still be released about these people."
+        )
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """The totals, each with its name, as they are shown."""
+        settings, spent = self.settings, f"ε = {at_most(self.spent, _DIGITS)}"
+        if self.used != self.spent:
+            spent += f", or {spent_part(self.used, settings)} at δ = {plain(self.delta)}"
+        return (
+            ("population", settings.population or "(not named)"),
+            ("adjacency", str(settings.adjacency)),
+            ("protects", str(self.neighbours)),
+            ("budget", stated(settings)),
+            ("spent", spent),
+            *([] if self.condition is None else [("provided", self.condition)]),
+            ("zCDP", self._concentrated()),
+            ("left", f"ε = {left_part(self.left, settings)}"),
+            *([] if self.outlook is None else [("outlook", self.outlook)]),
+        )
+
+    def _concentrated(self) -> str:
+        rho, delta = f"ρ = {at_most(self.cost.rho)}", plain(self.delta)
+        if exact(self.converted) >= self.spent:
+            return rho
+        unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
+        return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
+
+    def __str__(self) -> str:
+        """The year as a table for the terminal."""
+        rows = [("number", "time", "period", "kind", "ε", "spent", "left", "state")]
+        rows += [
+            (
+                str(row.number),
+                row.time,
+                row.name,
+                row.kind,
+                at_most(row.epsilon, _DIGITS),
+                at_most(row.spent, _DIGITS),
+                left_part(row.left, self.settings),
+                row.state,
+            )
+            for row in self.rows
+        ]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        lines += ["", *(f"{name + ':':12}{fact}" for name, fact in self.facts)]
+        if self.warning is not None:
+            lines += ["", f"WARNING: {self.warning}"]
+        return "\n".join(lines) + "\n"
+
+
+def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
+    """Return the year of a ledger; `until` is the charge of the release at hand, if there is one.
+
+    With it the year ends there, so that a report says the same whenever it is rendered.
+    """
+    chain = ledger.chain()
+    charges = [entry for entry in chain.charges if until is None or entry.number <= until.number]
+    states = dict.fromkeys(chain.published, PUBLISHED) | dict.fromkeys(chain.abandoned, ABANDONED)
+    if until is not None:
+        states[until.number] = CURRENT
+    settings, costs = ledger.settings, [entry.cost for entry in charges]
+    rows = []
+    for count, entry in enumerate(charges, start=1):
+        rows.append(
+            Item(
+                number=entry.number,
+                name=_name(entry),
+                time=entry.time,
+                kind=entry.guarantee,
+                epsilon=entry.cost.epsilon,
+                rho=entry.cost.rho,
+                spent=pure(costs[:count]),
+                left=left_after(costs[:count], settings),
+                state=states.get(entry.number, UNSEEN),
+            )
+        )
+    together = total(costs)
+    delta = USUAL_DELTA if settings.delta is None else settings.delta
+    return Statement(
+        settings=settings,
+        neighbours=chain.neighbours,
+        rows=tuple(rows),
+        cost=together,
+        spent=pure(costs),
+        used=composed(costs, delta=settings.delta),
+        left=left_after(costs, settings),
+        converted=epsilon_at(together, delta=delta),
+        more=_more(costs, settings) if costs else None,
+    )
+
+
+def unfinished(chain: Chain) -> tuple[str, ...]:
+    """Return a line for each charge whose run was killed and whose files are still there.
+
+    Only the latest charge for a destination can have left them: each run sweeps it first.
+    """
+    latest = {
+        place: entry
+        for entry in chain.charges
+        if isinstance(place := entry.details.get("destination"), str) and writable(place)
+    }
+    return tuple(
+        f"entry {entry.number}: left unfinished files in '{left}'; the next run to the same place "
+        f"removes them, or remove the directory yourself.\n"
+        for place, entry in latest.items()
+        if entry.number not in chain.published
+        for left in leftovers(Path(place))
+    )
+
+
+def _name(entry: Entry) -> str:
+    # Unlike a label, a detail may hold any text, and this one goes to terminals.
+    period = entry.details.get("period")
+    return period if isinstance(period, str) and period and writable(period) else entry.label
+
+
+def _more(costs: Sequence[Cost], settings: Settings) -> int:
+    """Return how many further charges of the last cost the ledger would accept."""
+
+    def refused(further: int) -> bool:
+        together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
+        return together > exact(settings.budget)
+
+    return bisect_left(range(1, FURTHEST + 1), True, key=refused)
+
+
+def left_after(costs: Iterable[Cost], settings: Settings) -> float:
+    """Return what several charges leave of the budget; never more than can be spent."""
+    rest = exact(settings.budget) - composed(costs, delta=settings.delta)
+    nearest = float(rest)
+    return max(0.0, nearest if exact(nearest) <= rest else math.nextafter(nearest, 0))
+
+
+def stated(settings: Settings) -> str:
+    """Return the budget as it was set."""
+    at = "" if settings.delta is None else f" at δ = {plain(settings.delta)}"
+    return f"ε = {plain(settings.budget)}{at}"
+
+
+def spent_part(number: float | Fraction, settings: Settings) -> str:
+    """Return what is spent of a budget: exactly, except where it was converted to δ."""
+    return at_most(number, _DIGITS if settings.delta is None else 6)
+
+
+def left_part(number: float | Fraction, settings: Settings) -> str:
+    """Return what is left of a budget, which is never overstated."""
+    return at_least(number, _DIGITS if settings.delta is None else 6)

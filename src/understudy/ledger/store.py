@@ -1,0 +1,264 @@
+"""Where a ledger is kept: one SQLite file, or a PostgreSQL database for several machines.
+
+Both are reached through SQLAlchemy. What differs is written down here: how the one writer is let
+in, and how a commit is made to survive a power failure. A SQLite file must lie on a local disk,
+because locks do not work reliably across a network. A PostgreSQL schema holds one ledger.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput, Refused
+from understudy.ledger.chain import SCHEMA_VERSION, Contents, Row
+from understudy.ledger.tables import ENTRY, HEAD, SETTINGS, statements
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.exc import DBAPIError
+
+WAIT_SECONDS = 60
+"""How long to wait for other processes, each of which keeps the ledger for milliseconds."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """A place that holds, or will hold, one ledger."""
+
+    engine: Engine
+    name: str
+    """What sentences call it; without a password."""
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether this is one file, and not a server."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Open a transaction that sees one moment of the ledger."""
+        with self._connected("REPEATABLE READ") as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Open a transaction that nobody else can write beside; on the disk when it ends well."""
+        with self._connected("READ COMMITTED") as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            else:
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = {1000 * WAIT_SECONDS:.0f}")
+                connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
+                # Writers wait here; what they read afterwards is what the one before committed.
+                connection.exec_driver_sql("LOCK TABLE understudy_head IN EXCLUSIVE MODE")
+            yield connection
+            connection.commit()
+
+    @contextmanager
+    def _connected(self, isolation: str) -> Iterator[Connection]:
+        from sqlalchemy.exc import DBAPIError
+
+        try:
+            with self.engine.connect() as connection:
+                if self.is_sqlite:
+                    # EXTRA: a commit survives a power failure, in the directory, too.
+                    connection.exec_driver_sql("PRAGMA synchronous = EXTRA")
+                    connection.exec_driver_sql("PRAGMA fullfsync = ON")
+                else:
+                    connection.execution_options(isolation_level=isolation)
+                yield connection
+        except DBAPIError as error:
+            raise self._explained(error) from error
+        except UnicodeDecodeError as error:
+            # The driver cannot even read its own message about a damaged file.
+            raise self._damaged() from error
+
+    def _damaged(self) -> BadInput:
+        return BadInput(f"{self.name} is damaged and is left as it is; restore a backup of it.")
+
+    def _explained(self, error: DBAPIError) -> BadInput | Refused:
+        if (
+            getattr(error.orig, "sqlite_errorname", "").startswith("SQLITE_BUSY")
+            or getattr(error.orig, "sqlstate", None) == "55P03"
+        ):
+            return Refused(
+                f"{self.name} was kept busy by another process for {WAIT_SECONDS} seconds; nothing "
+                f"was written, try again."
+            )
+        reason = (str(error.orig).strip().splitlines() or ["unknown error"])[0]
+        return BadInput(
+            f"{self.name} cannot be used ({reason}); it is left as it is: correct that, or restore "
+            f"a backup of the ledger."
+        )
+
+    def create(self, settings: Row) -> None:
+        """Make the tables and store the settings, all or nothing."""
+        with self._connected("READ COMMITTED") as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            elif _has_ledger(connection):
+                raise BadInput(f"{self.name} holds a ledger already; a ledger is never replaced.")
+            for statement in statements(sqlite=self.is_sqlite):
+                connection.exec_driver_sql(statement)
+            _insert(connection, "understudy_settings", {"one": 1} | dict(settings))
+            _insert(connection, "understudy_head", {"one": 1, "count": 0, "hash": settings["hash"]})
+            connection.commit()
+
+    def read(self) -> Contents:
+        """Return all that the ledger holds, if there is one and its format is known."""
+        with self.reading() as connection:
+            if not _has_ledger(connection):
+                raise BadInput(
+                    f"{self.name} is not a ledger; create one with 'understudy ledger create'."
+                )
+            return self.contents(connection)
+
+    def contents(self, connection: Connection) -> Contents:
+        """Return all that the ledger holds, inside a transaction; it is small."""
+        version = self._one(connection, "understudy_settings", ("schema_version",))
+        if version["schema_version"] != SCHEMA_VERSION:
+            raise BadInput(
+                f"{self.name} has format {version['schema_version']!r}, and this understudy knows "
+                f"only format {SCHEMA_VERSION}; use the version of understudy that made it."
+            )
+        if self.is_sqlite:
+            # A page that no row lives in can be damaged, too, and would be written over.
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            if found != "ok":
+                raise self._damaged()
+        return Contents(
+            settings=self._one(connection, "understudy_settings", SETTINGS),
+            rows=_select(connection, "understudy_entries ORDER BY number", ENTRY),
+            head=self._one(connection, "understudy_head", HEAD),
+        )
+
+    def _one(self, connection: Connection, table: str, columns: tuple[str, ...]) -> Row:
+        rows = _select(connection, table, columns)
+        if len(rows) != 1:
+            raise self._damaged()
+        return rows[0]
+
+    @staticmethod
+    def append(connection: Connection, row: Row) -> None:
+        """Add a row at the end, and let the head say so."""
+        from sqlalchemy import text
+
+        _insert(connection, "understudy_entries", row)
+        connection.execute(
+            text("UPDATE understudy_head SET count = :number, hash = :hash"),
+            {"number": row["number"], "hash": row["hash"]},
+        )
+
+
+def _has_ledger(connection: Connection) -> bool:
+    from sqlalchemy import inspect
+
+    return inspect(connection).has_table("understudy_settings")
+
+
+def _select(connection: Connection, source: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+    from sqlalchemy import text
+
+    found = connection.execute(text(f"SELECT {', '.join(columns)} FROM {source}"))
+    return [dict(row) for row in found.mappings()]
+
+
+def _insert(connection: Connection, table: str, row: Row) -> None:
+    from sqlalchemy import text
+
+    names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
+    connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), dict(row))
+
+
+def store_at(location: str | os.PathLike[str]) -> Store:
+    """Return the store at an existing file's path or at a server's URL."""
+    if "://" in os.fspath(location):
+        return _server(str(location))
+    path = Path(location)
+    if not path.exists():
+        raise BadInput(
+            f"there is no ledger '{path}'; create one with 'understudy ledger create', or correct "
+            f"the path."
+        )
+    if not path.is_file():
+        raise BadInput(f"'{path}' is not a file, so it is not a ledger.")
+    return _file(path, name=f"the ledger '{path}'")
+
+
+def create_at(location: str | os.PathLike[str], settings: Row) -> None:
+    """Create a ledger where there is none; it appears whole or not at all."""
+    if "://" in os.fspath(location):
+        _server(str(location)).create(settings)
+        return
+    path = Path(location)
+    exists = BadInput(f"'{path}' exists already; a ledger is never replaced, choose another file.")
+    if path.exists() or path.is_symlink():
+        raise exists
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as directory:
+            hidden = Path(directory) / path.name
+            hidden.touch(mode=0o600)
+            _file(hidden, name=f"the ledger '{path}'").create(settings)
+            # Unlike a renaming, a link never replaces what another process put there meanwhile.
+            os.link(hidden, path)
+            _settle(path.parent)
+    except FileExistsError:
+        raise exists from None
+    except OSError as error:
+        raise BadInput(f"the ledger '{path}' cannot be created: {error.strerror}.") from None
+
+
+def _settle(directory: Path) -> None:
+    """Make sure that a new name is on the disk."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _file(path: Path, *, name: str) -> Store:
+    from sqlalchemy import NullPool, create_engine
+
+    # By default SQLite makes an empty file of any path that it is given.
+    uri = path.absolute().as_uri() + "?mode=rw"
+
+    def connect() -> sqlite3.Connection:
+        return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
+
+    return Store(create_engine("sqlite://", creator=connect, poolclass=NullPool), name)
+
+
+def _server(location: str) -> Store:
+    from sqlalchemy import NullPool, create_engine, make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(location)
+    except (ArgumentError, ValueError):
+        raise BadInput(
+            "the ledger's URL cannot be read; write it as postgresql+psycopg://USER@HOST/DATABASE."
+        ) from None
+    if url.drivername not in ("postgresql", "postgresql+psycopg"):
+        raise BadInput(
+            f"a ledger is kept in a SQLite file, given by its path, or at a postgresql+psycopg:// "
+            f"URL, not at {url.drivername}://."
+        )
+    try:
+        engine = create_engine(url.set(drivername="postgresql+psycopg"), poolclass=NullPool)
+    except ImportError:
+        raise BadInput(
+            "a ledger in PostgreSQL needs the package psycopg: pip install 'understudy[postgresql]'"
+            "."
+        ) from None
+    shown = url.difference_update_query(["password", "sslpassword"])
+    return Store(engine, f"the ledger at {shown.render_as_string(hide_password=True)}")

@@ -1,0 +1,161 @@
+"""How some variables bear on another: a constant, main effects and pairs of them.
+
+A design has the features of every predictor, and their products for every two predictors. Each
+coefficient is a standard normal times a fixed width, smaller for pairs than for main effects.
+Parameters are the standard normals: zero says nothing, one is as much as was to be expected.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpyro.distributions import constraints
+
+from understudy._jax import jax, jnp
+from understudy.models.base import Data, Parameter, Theta
+from understudy.models.table.draws import draw_codes
+from understudy.models.table.variables import Variable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Codes = NDArray[np.int64]
+    Seen = dict[str, Codes]
+
+LARGEST_DESIGN = 64
+"""Pairs are left out where they would make a design wider than this."""
+LARGEST_GRID = 1024
+"""Up to so many combinations of predictors are computed once, instead of record by record."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Neighbouring columns of a design: the constant, one variable, or two."""
+
+    label: str
+    width: int
+    order: int
+    """How many variables it is of."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The features of some predictors and of their pairs."""
+
+    predictors: tuple[Variable, ...]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The constant first, then main effects, then pairs if there is room for them."""
+        mains = [Block(v.name, v.features.shape[1], 1) for v in self.predictors]
+        if sum(block.width for block in mains) >= LARGEST_DESIGN:
+            return (Block("", 1, 0), *mains)
+        pairs = [
+            Block(f"{one.label}:{other.label}", one.width * other.width, 2)
+            for one, other in itertools.combinations(mains, 2)
+        ]
+        blocks = [Block("", 1, 0), *mains]
+        room = sum(block.width for block in (*blocks, *pairs)) <= LARGEST_DESIGN
+        return tuple(blocks + pairs if room else blocks)
+
+    @cached_property
+    def grid(self) -> Floats | None:
+        """The design of every combination of predictors; None if there are too many."""
+        counts = [v.count for v in self.predictors]
+        cells = math.prod(counts)
+        if cells > LARGEST_GRID:
+            return None
+        codes = np.indices(counts).reshape(len(counts), cells)
+        return self.matrix({v.name: c for v, c in zip(self.predictors, codes, strict=True)}, cells)
+
+    def cells(self, seen: Seen, records: int) -> Codes:
+        """Return each record's row of the grid."""
+        cell = np.zeros(records, dtype=np.int64)
+        for predictor in self.predictors:
+            cell = cell * predictor.count + seen[predictor.name]
+        return cell
+
+    def matrix(self, seen: Seen, records: int) -> Floats:
+        """Return the design of each record."""
+        mains = [v.features[seen[v.name]] for v in self.predictors]
+        columns = [np.ones((records, 1)), *mains]
+        if self.blocks[-1].order == 2:
+            columns += [
+                (one[:, :, None] * other[:, None, :]).reshape(records, -1)
+                for one, other in itertools.combinations(mains, 2)
+            ]
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True)
+class Effects:
+    """Coefficients of one variable's directions, as functions of a design."""
+
+    variable: Variable
+    design: Design
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """One parameter for each block of the design, named after it."""
+        return tuple(
+            Parameter(
+                self._name(block),
+                constraints.real,
+                ((block.width,) if block.order else ()) + self.variable.widths[block.order].shape,
+            )
+            for block in self.design.blocks
+        )
+
+    def _name(self, block: Block) -> str:
+        return f"{self.variable.name} by {block.label}" if block.order else self.variable.name
+
+    def log_shares(self, theta: Theta, matrix: jax.Array | Floats) -> jax.Array:
+        """Return the log probability of every code for every row of a design matrix."""
+        directions = self.variable.directions
+        start, total = 0, jnp.asarray(self.variable.base)
+        for block in self.design.blocks:
+            widths = self.variable.widths[block.order]
+            coefficients = jnp.reshape(theta[self._name(block)], (block.width, -1)) * widths
+            columns = matrix[:, start : start + block.width]
+            total = total + (columns @ coefficients) @ directions[:, : len(widths)].T
+            start += block.width
+        return jax.nn.log_softmax(total, axis=1)
+
+    def prepare(self, seen: Seen) -> Data:
+        """Return what `loglik` needs to know about each record."""
+        codes = seen[self.variable.name]
+        if self.design.grid is None:
+            matrix = jnp.asarray(self.design.matrix(seen, len(codes)))
+            return {self._code: jnp.asarray(codes), self._design: matrix}
+        cells = self.design.cells(seen, len(codes))
+        return {self._code: jnp.asarray(cells * self.variable.count + codes)}
+
+    def loglik(self, theta: Theta, data: Data) -> jax.Array:
+        """Return the log probability of each record's code, given the predictors."""
+        codes = data[self._code]
+        if self.design.grid is not None:
+            return jnp.ravel(self.log_shares(theta, self.design.grid))[codes]
+        shares = self.log_shares(theta, data[self._design])
+        return jnp.take_along_axis(shares, codes[:, None], axis=1)[:, 0]
+
+    def draw(self, generator: np.random.Generator, theta: Theta, seen: Seen, rows: int) -> Codes:
+        """Draw a code for each record, given the predictors."""
+        if self.design.grid is not None:
+            shares = self.log_shares(theta, self.design.grid)
+            return draw_codes(generator, shares, self.design.cells(seen, rows))
+        shares = self.log_shares(theta, self.design.matrix(seen, rows))
+        return draw_codes(generator, shares, np.arange(rows))
+
+    @property
+    def _code(self) -> str:
+        return f"code of {self.variable.name}"
+
+    @property
+    def _design(self) -> str:
+        return f"design of {self.variable.name}"

@@ -1,0 +1,181 @@
+"""A mixture over whole records, with nothing assumed of how columns hang together.
+
+    p(record) = Σₖ πₖ Πⱼ pⱼₖ(xⱼ),      π ~ Dirichlet(a/K, …, a/K),      K = 24,  a = 48,
+
+the truncation of a Dirichlet-process mixture whose limit for large K is the process itself
+(Ishwaran and Zarepour 2002, doi:10.2307/3315951). Columns are coded as in the joint model
+(`whole/variables.py`), and within a component they are independent:
+
+    log pⱼₖ(c) = base(c) + Σₘ dₘ(c) κⱼₘ + Σᵢ hᵢ(c) vₖⱼᵢ − constant.
+
+κ is common to all components: it is the column's own shape, standard normal times fixed widths. v
+is the component's place: it tilts the shape up or down. The places are **public**, spread evenly
+over a normal distribution in an order of their own for each feature, and so is the base measure of
+the process: a discrete one with K atoms. Only their shares π are learned. Components whose places
+were learned as well could trade them without a change of the likelihood, and merge and split: a
+posterior with many peaks, of which a chain finds one. Shares and shapes together can still have a
+few, which the gate then sees.
+
+Given public columns, the shares depend on them, as those of a mixture of experts do:
+
+    πₖ(public) ∝ πₖ exp(Σ hᵢ(public) vₖᵢ).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpyro.distributions import constraints
+
+from understudy._jax import jax, jnp
+from understudy.errors import BadInput
+from understudy.models.base import Data, Model, Parameter, Theta, host_generator
+from understudy.models.table.draws import draw_codes
+from understudy.models.table.normals import log_standard_normals
+from understudy.models.table.variables import Variable, check_columns, check_size, variable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
+
+COMPONENTS = 24
+CONCENTRATION = 48.0
+MASSES = "log masses"
+"""g, with πₖ ∝ exp(gₖ): logarithms of Gamma(a/K) variables have Dirichlet shares. On this scale no
+share is ever zero, so that gradients stay finite."""
+_PLACES_OF_LEVELS = 1.0
+_PLACES_OF_NUMBERS = 1.5
+_LARGEST_TABLE = 65_536
+"""Up to so many different records are computed once each, instead of record by record."""
+_SMALLEST = 1e-300
+
+
+@dataclass(frozen=True)
+class _Tilted:
+    """A column, with the log probability of its codes in each component."""
+
+    variable: Variable
+    turn: int
+    """Its number among all columns, from which the order of its places follows."""
+
+    @cached_property
+    def tilts(self) -> NDArray[np.float64]:
+        """What each component's place adds to the log probabilities, shape (components, codes)."""
+        from scipy.special import ndtri
+
+        features, width = self.variable.features, _PLACES_OF_LEVELS
+        if self.variable.edges is not None:
+            features, width = self.variable.directions[:, :2], _PLACES_OF_NUMBERS
+        orders = [
+            np.argsort(np.random.PCG64([self.turn, feature]).random_raw(COMPONENTS))
+            for feature in range(features.shape[1])
+        ]
+        places = width * ndtri((np.transpose(orders) + 0.5) / COMPONENTS)
+        return np.asarray(places @ features.T)
+
+    @cached_property
+    def parameter(self) -> Parameter:
+        """Its shape, common to all components."""
+        return Parameter(self.variable.name, constraints.real, self.variable.widths[0].shape)
+
+    def log_shares(self, theta: Theta) -> jax.Array:
+        """Return the log probability of every code in every component."""
+        coefficients = theta[self.variable.name] * self.variable.widths[0]
+        shape = self.variable.base + self.variable.directions @ coefficients
+        return jax.nn.log_softmax(shape + self.tilts, axis=1)
+
+
+def _coded(codes: Iterable[NDArray[np.int64]]) -> Data:
+    """Return the codes of each column, in the order of the columns' turns."""
+    return {f"code {turn}": jnp.asarray(np.ravel(each)) for turn, each in enumerate(codes)}
+
+
+def mixture(schema: Schema) -> Model:
+    """Return the mixture model of all confidential columns."""
+    if not schema.confidential:
+        raise BadInput("the mixture model needs a confidential column, but the schema has none.")
+    check_columns(
+        "mixture", (*schema.public, *schema.confidential), COMPONENTS + len(schema.confidential)
+    )
+    given = [_Tilted(variable(column), turn) for turn, column in enumerate(schema.public)]
+    modelled = [
+        _Tilted(variable(column), turn)
+        for turn, column in enumerate(schema.confidential, start=len(given))
+    ]
+    shapes = tuple(each.parameter for each in modelled)
+    masses = Parameter(MASSES, constraints.real, (COMPONENTS,))
+    parameters = check_size("mixture", (masses, *shapes))
+
+    def log_prior(theta: Theta) -> jax.Array:
+        each = CONCENTRATION / COMPONENTS
+        gamma = jnp.sum(each * theta[MASSES] - jnp.exp(theta[MASSES]) - math.lgamma(each))
+        return gamma + log_standard_normals(theta, shapes)
+
+    counts = [each.variable.count for each in (*given, *modelled)]
+    few = math.prod(counts) <= _LARGEST_TABLE
+
+    def prepare(columns: Columns) -> Data:
+        codes = [each.variable.read(columns) for each in (*given, *modelled)]
+        units = [e.variable.unit[c] for e, c in zip(modelled, codes[len(given) :], strict=True)]
+        place = {"cell": jnp.asarray(np.ravel_multi_index(codes, counts))} if few else None
+        return (place or _coded(codes)) | {"unit": jnp.asarray(sum(units))}
+
+    def record_loglik(theta: Theta, data: Data) -> jax.Array:
+        if not few:
+            return _log_probability(theta, data) + data["unit"]
+        return _log_table(theta)[data["cell"]] + data["unit"]
+
+    def _log_table(theta: Theta) -> jax.Array:
+        """Return the log probability of every different record, as one matrix product."""
+        weights = jax.nn.log_softmax(theta[MASSES])[:, None]
+        for each in given:
+            tilted = weights[:, :, None] + each.tilts[:, None, :]
+            weights = jnp.reshape(tilted, (COMPONENTS, -1))
+        shares = jnp.exp(jax.nn.log_softmax(weights, axis=0))
+        for each in modelled[:-1]:
+            more = shares[:, :, None] * jnp.exp(each.log_shares(theta))[:, None, :]
+            shares = jnp.reshape(more, (COMPONENTS, -1))
+        table = shares.T @ jnp.exp(modelled[-1].log_shares(theta))
+        return jnp.log(jnp.maximum(jnp.ravel(table), _SMALLEST))
+
+    def _log_probability(theta: Theta, data: Data) -> jax.Array:
+        before = jax.nn.log_softmax(theta[MASSES])
+        for each in given:
+            before = before + jnp.asarray(each.tilts.T)[data[f"code {each.turn}"]]
+        after = before
+        for each in modelled:
+            after = after + each.log_shares(theta).T[data[f"code {each.turn}"]]
+        return jax.nn.logsumexp(after, axis=-1) - jax.nn.logsumexp(before, axis=-1)
+
+    def simulate(key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
+        generator = host_generator(key)
+        log_weights = np.tile(np.asarray(theta[MASSES]), (rows, 1))
+        for each in given:
+            log_weights += each.tilts.T[each.variable.read(columns)]
+        log_weights -= log_weights.max(axis=1, keepdims=True)
+        component = draw_codes(generator, log_weights, np.arange(rows))
+        return {
+            each.variable.name: each.variable.write(
+                generator, draw_codes(generator, each.log_shares(theta), component)
+            )
+            for each in modelled
+        }
+
+    return Model(
+        title=f"mixture model of {', '.join(column.name for column in schema.confidential)}",
+        schema=schema,
+        parameters=parameters,
+        log_prior=log_prior,
+        prepare=prepare,
+        record_loglik=record_loglik,
+        simulate=simulate,
+        spec={"name": "mixture"},
+        handles_missing=True,
+    )

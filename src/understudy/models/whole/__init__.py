@@ -1,1 +1,0 @@
-"""The parts of which models of whole tables are made."""

@@ -1,0 +1,177 @@
+"""Several draws at each setting, each compared with the reference.
+
+A period's release is anchored at the release of the period before. So each draw of `anchored` is
+two: one from a ladder, as the very first period's might be, and one anchored at it, which is what
+counts. Nothing drifts between the two, as it would in a year: the page says so.
+
+Seeds are fixed, because nothing here is released; the numbers of a calibration can be had again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import Refused
+from understudy.mechanisms import Unweighted, make_mechanism
+from understudy.periods.calibration.settings import Setting
+from understudy.support.confidential import Confidential
+from understudy.synthesis.run import synthesize
+from understudy.utility import Utility, compare
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.domain.schema import Schema
+    from understudy.mechanisms import Mechanism
+    from understudy.mechanisms.reference import Reference
+    from understudy.models.base import Model
+    from understudy.privacy.guarantee import Adjacency
+
+METRICS = ("max_ecdf", "total_variation", "mean", "median")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Closeness(Confidential):
+    """How far one synthetic table is from the reference: the worst column by each measure."""
+
+    max_ecdf: float | None
+    """None without a numeric column."""
+    total_variation: float | None
+    """None without a column of levels."""
+    mean: float | None
+    """Relative error."""
+    median: float | None
+
+    @property
+    def distance(self) -> float:
+        """The larger of max-ECDF and total variation."""
+        return max(d for d in (self.max_ecdf, self.total_variation) if d is not None)
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome(Confidential):
+    """What came of a setting; without draws, its chains did not converge."""
+
+    setting: Setting | None
+    """None for the model's own posterior, without privacy."""
+    draws: tuple[Closeness, ...]
+
+    def average(self, metric: str) -> float | None:
+        """Return the mean of a measure over the draws."""
+        values = [getattr(draw, metric) for draw in self.draws]
+        return None if not values or None in values else fmean(values)
+
+    @property
+    def distance(self) -> float:
+        """The mean distance; infinite where nothing could be drawn."""
+        found = self.average("distance")
+        return float("inf") if found is None else found
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the distance over draws."""
+        return stdev(draw.distance for draw in self.draws) if len(self.draws) > 1 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sweep:
+    """A reference and what is to be tried on it."""
+
+    model: Model | None
+    schema: Schema
+    table: pd.DataFrame
+    measured: pd.DataFrame
+    """The same as declared, to compare with."""
+    weights: Reference | None
+    """Weights of records from the θ of a public reference, as a period's are from an earlier θ."""
+    adjacency: Adjacency
+    rows: int | None
+    draws: int
+    seed: int
+
+    def run(
+        self, tried: Sequence[Setting], done: Callable[[float], None]
+    ) -> tuple[Outcome | None, tuple[Outcome, ...]]:
+        """Return the outcome without privacy, if there is a model, and that of each setting."""
+        jobs: list[Setting | None] = [*([] if self.model is None else [None]), *tried]
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
+            futures = {pool.submit(self._outcome, job): place for place, job in enumerate(jobs)}
+            found: dict[int, Outcome] = {}
+            for future in as_completed(futures):
+                found[futures[future]] = future.result()
+                done(len(found) / len(jobs))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+        outcomes = [found[place] for place in range(len(jobs))]
+        return (None, tuple(outcomes)) if self.model is None else (outcomes[0], tuple(outcomes[1:]))
+
+    def _outcome(self, setting: Setting | None) -> Outcome:
+        try:
+            return Outcome(setting, tuple(self._closeness(t) for t in self._tables(setting)))
+        except Refused:
+            return Outcome(setting, ())
+
+    def _tables(self, setting: Setting | None) -> Iterator[pd.DataFrame]:
+        if setting is None:
+            yield from self._drawn(Unweighted(adjacency=self.adjacency), self.seed, self.draws)
+        elif setting.mechanism == "anchored":
+            for draw in range(self.draws):
+                yield self._anchored(setting, self.seed + draw)
+        elif setting.mechanism == "ph":
+            for draw in range(self.draws):
+                yield from self._drawn(self._mechanism(setting), self.seed + draw, 1)
+        else:
+            # One fit has draws enough, where the posterior does not depend on an earlier draw.
+            learned = {"reference": self.weights} if setting.mechanism == "censor-w" else {}
+            yield from self._drawn(self._mechanism(setting, **learned), self.seed, self.draws)
+
+    def _anchored(self, setting: Setting, seed: int) -> pd.DataFrame:
+        first = self._release(self._mechanism(setting), 2 * seed, 1)
+        anchor = first.parameters[0]["parameters"]
+        return next(self._drawn(self._mechanism(setting, anchor=anchor), 2 * seed + 1, 1))
+
+    def _mechanism(self, setting: Setting, **learned: Any) -> Mechanism:
+        return make_mechanism(
+            setting.mechanism,
+            epsilon=setting.epsilon,
+            adjacency=self.adjacency,
+            threshold=setting.threshold,
+            c1=setting.c1,
+            c2=setting.c2,
+            **learned,
+        )
+
+    def _drawn(self, mechanism: Mechanism, seed: int, tables: int) -> Iterator[pd.DataFrame]:
+        yield from self._release(mechanism, seed, tables).tables
+
+    def _release(self, mechanism: Mechanism, seed: int, tables: int) -> Any:
+        return synthesize(
+            self.model or self.schema,
+            self.table,
+            mechanism,
+            rows=self.rows,
+            tables=tables,
+            seed=seed,
+        )
+
+    def _closeness(self, synthetic: pd.DataFrame) -> Closeness:
+        columns = compare(self.measured, synthetic, self.schema).values()
+        numeric = [each for each in columns if isinstance(each, Utility)]
+        levels = [each.total_variation for each in columns if not isinstance(each, Utility)]
+        return Closeness(
+            max_ecdf=max((each.max_ecdf for each in numeric), default=None),
+            total_variation=max(levels, default=None),
+            mean=_worst(numeric, "mean"),
+            median=_worst(numeric, "median"),
+        )
+
+
+def _worst(columns: Sequence[Utility], statistic: str) -> float | None:
+    pairs = [(getattr(u.confidential, statistic), getattr(u.synthetic, statistic)) for u in columns]
+    return max((abs(made - real) / abs(real) for real, made in pairs if real), default=None)

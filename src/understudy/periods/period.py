@@ -1,0 +1,127 @@
+"""Periods of a repeated release: how they are written, and which may come next in a ledger.
+
+    2026    2026-02    2026-Q1    2026-W07    2026-02-15
+
+Periods of one form are in order as text is. A ledger takes them in one form and in that order, one
+release each, all under one policy. The check runs where the charge is made, while nobody else can
+write, so that of two releases at once only one is charged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput, Refused
+
+if TYPE_CHECKING:
+    from understudy.ledger.chain import Chain, Entry
+
+_MONTH = "(0[1-9]|1[0-2])"
+_FORMS = {
+    "year": "[0-9]{4}",
+    "month": f"[0-9]{{4}}-{_MONTH}",
+    "quarter": "[0-9]{4}-Q[1-4]",
+    "week": "[0-9]{4}-W(0[1-9]|[1-4][0-9]|5[0-3])",
+    "day": f"[0-9]{{4}}-{_MONTH}-[0-9]{{2}}",
+}
+
+
+@dataclass(frozen=True)
+class Period:
+    """A stretch of time that a release is about."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.form is None or (self.form in ("day", "week") and not self._in_calendar()):
+            raise BadInput(
+                f"the period {self.text!r} is not understood: write a year, month, quarter, week "
+                "or day as 2026, 2026-02, 2026-Q1, 2026-W07 or 2026-02-15."
+            )
+
+    @property
+    def form(self) -> str | None:
+        """Which of the forms it has."""
+        return next((f for f, shape in _FORMS.items() if re.fullmatch(shape, self.text)), None)
+
+    def _in_calendar(self) -> bool:
+        try:
+            date.fromisoformat(self.text)
+        except ValueError:
+            return False
+        return True
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """Under which a period may be charged to a ledger."""
+
+    period: Period
+    policy_digest: str
+    schema_digest: str
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the ledger's entry says about the release."""
+        return {
+            "period": self.period.text,
+            "policy_digest": self.policy_digest,
+            "schema_digest": self.schema_digest,
+        }
+
+    def check(self, chain: Chain) -> None:
+        """Refuse a period that must not come next."""
+        for entry in periodic(chain):
+            if entry.number in chain.abandoned:
+                continue
+            state = "released" if entry.number in chain.published else "charged"
+            before = Period(entry.details["period"])
+            where = f"period {before} ({state} as entry {entry.number} of the ledger)"
+            self._check_same_terms(entry, where)
+            if before == self.period and state == "released":
+                raise Refused(f"{where} cannot be released twice: nothing was charged.")
+            if before.form != self.period.form:
+                raise Refused(
+                    f"{where} is a {before.form}, and {self.period} is a {self.period.form}: one "
+                    "ledger has periods of one form, so that it can tell their order."
+                )
+            if state == "charged":
+                raise Refused(
+                    f"{where} was not published: its release is under way, or never finished. If "
+                    f"nothing is running, say so with 'understudy ledger abandon LEDGER "
+                    f"{entry.number}'; what was charged stays charged."
+                )
+            if before.text > self.period.text:
+                raise Refused(
+                    f"{where} comes after {self.period}, which is out of order: a later release "
+                    "was anchored without it."
+                )
+
+    def _check_same_terms(self, entry: Entry, where: str) -> None:
+        for name, ours in (("policy", self.policy_digest), ("schema", self.schema_digest)):
+            if entry.details.get(f"{name}_digest") != ours:
+                raise Refused(
+                    f"{where} had another {name}: the {name} has changed since. Go back to it, or "
+                    "begin another ledger with what is left of the budget."
+                )
+
+
+def periodic(chain: Chain) -> Iterator[Entry]:
+    """Yield the charges that are about a period, in their order."""
+    return (entry for entry in chain.charges if "period" in entry.details)
+
+
+def latest_release(chain: Chain) -> tuple[Period, dict[str, Any]] | None:
+    """Return the latest period that was released and its θ, which is the next one's anchor."""
+    about = {entry.number: entry for entry in periodic(chain)}
+    for entry in reversed(chain.entries):
+        if entry.refers_to in about and "theta" in entry.details:
+            return Period(about[entry.refers_to].details["period"]), entry.details["theta"]
+    return None

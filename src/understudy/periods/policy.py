@@ -1,0 +1,244 @@
+"""A policy: everything that every period's release has in common, settled once on a reference.
+
+    POLICY.toml              mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget,
+                             population
+    POLICY.reference.json    by what the reference is recognised; stays inside
+
+A policy is public. It has a digest over all that it says, which the ledger repeats with every
+period; one that was edited is refused, because its settings would no longer be those that were
+calibrated, nor those of the periods before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain.fingerprints import Fingerprint
+from understudy.domain.schema import Schema, toml_key, toml_text
+from understudy.errors import BadInput, Refused
+from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_mechanism
+from understudy.privacy.assumptions import CALIBRATED_ON
+from understudy.privacy.guarantee import Adjacency
+from understudy.support.files import written_atomically
+
+if TYPE_CHECKING:
+    from understudy.adapters.loading import ModelFile
+    from understudy.models.base import Model
+
+_OPTIONS = ("threshold", "c1", "c2", "bins")
+_HEAD = """\
+# A policy for releases of every period, written by `understudy calibrate`.
+# Do not edit it: what it says is sealed by its digest. Calibrate again instead.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """What every period's release has in common."""
+
+    mechanism: str
+    epsilon: float
+    adjacency: Adjacency
+    threshold: float | None = None
+    c1: float | None = None
+    c2: float | None = None
+    bins: int | str | None = None
+    model: str | None = None
+    """As `--model` takes it, a file without its directory; None for the histogram."""
+    family: str | None = None
+    priors: tuple[str, ...] = ()
+    model_digest: str | None = None
+    """Of the file, where the model is in one."""
+    schema: str
+    """Path of the schema, relative to the policy."""
+    schema_digest: str
+    rows: int | None = None
+    """Rows of each synthetic table; None for those of its public columns."""
+    budget: float
+    population: str
+    reference_is: str
+    """public or confidential."""
+    reference_digest: str
+    """Of the file by which the reference is recognised. Its salt is why this tells nothing."""
+    anchor: Mapping[str, Any] | None = None
+    """θ of a public reference, from which the first period starts."""
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Policy:
+        """Read a policy, and refuse one that was edited."""
+        text = _text(Path(path))
+        try:
+            contents = tomllib.loads(text)
+        except (ValueError, RecursionError):
+            raise Refused(f"the policy {path} is not valid TOML any more: {_EDITED}.") from None
+        sealed = contents.pop("digest", None)
+        known = {field.name for field in fields(cls)}
+        try:
+            policy = cls(
+                **{name: _value(name, value) for name, value in contents.items() if name in known}
+            )
+        except (TypeError, ValueError):
+            raise Refused(f"the policy {path} is not complete: {_EDITED}.") from None
+        if contents.keys() - known or sealed != policy.digest:
+            raise Refused(f"the policy {path} does not fit its digest: {_EDITED}.")
+        return policy
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy with its digest."""
+        with written_atomically(Path(path)) as file:
+            file.write_text(self.to_toml(), encoding="utf-8")
+
+    def to_toml(self) -> str:
+        """Return the policy as TOML."""
+        plain = self._plain()
+        anchor = plain.pop("anchor", {})
+        lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+        lines.append(f"digest = {_toml(self.digest)}")
+        if anchor:
+            lines += ["", "[anchor]"]
+            lines += [f"{toml_key(name)} = {_toml(value)}" for name, value in anchor.items()]
+        return _HEAD + "\n".join(lines) + "\n"
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of everything that the policy says."""
+        canonical = json.dumps(self._plain(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()
+
+    def _plain(self) -> dict[str, Any]:
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        plain |= {"adjacency": str(self.adjacency), "priors": list(self.priors)}
+        return {name: value for name, value in plain.items() if value not in (None, [])}
+
+    def load_schema(self, beside: Path) -> Schema:
+        """Read the schema, and refuse one that is not what was calibrated with."""
+        path = beside.parent / self.schema
+        schema = Schema.load(path)
+        if schema.digest != self.schema_digest:
+            raise Refused(
+                f"the schema {path} has changed since the policy was calibrated: undo the change, "
+                "or calibrate again and begin another ledger with what is left of the budget."
+            )
+        return schema
+
+    def load_reference(self, beside: Path) -> Fingerprint:
+        """Read by what the reference is recognised, and refuse another one's fingerprint."""
+        return Fingerprint.load(reference_file(beside), self.reference_digest)
+
+    def load_model(self, schema: Schema, given: str | None = None) -> Model | None:
+        """Build the model; one in a file is in the `given` file, as `--model` takes it.
+
+        Nothing that a policy names is executed: anybody can write one, and its digest is no secret.
+        """
+        from understudy.adapters.loading import load_model, names_file
+
+        if self.model is not None and names_file(self.model) is not None:
+            return self._model_file(given).load(schema)
+        if given not in (None, self.model):
+            ours = "has no model" if self.model is None else f"has the model '{self.model}'"
+            raise Refused(f"the policy {ours}, and --model names another one: leave out --model.")
+        if self.model is None:
+            return None
+        return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+
+    def _model_file(self, given: str | None) -> ModelFile:
+        """Read the file that was named, and refuse one that is not what was calibrated with."""
+        from understudy.adapters.loading import model_file, names_file
+
+        ours = names_file(self.model or "")
+        assert ours is not None
+        wanted = f"--model path/to/{ours[0].name}:{ours[1]}"
+        if given is None:
+            raise Refused(
+                "the policy's model is in a Python file, and no file runs because a policy names "
+                f"it: look at the file, and add {wanted}."
+            )
+        theirs = names_file(given)
+        file = None if theirs is None or theirs[1] != ours[1] else model_file(given)
+        if file is None:
+            raise Refused(f"'{given}' is not the policy's model: give it as {wanted}.")
+        if file.digest != self.model_digest:
+            raise Refused(
+                f"the file of the model {given} has changed since the policy was calibrated: "
+                "undo the change, or calibrate again and begin another ledger."
+            )
+        return file
+
+    def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
+        """Return the mechanism of a period, given the θ of the one before it, if there is one."""
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        built = make_mechanism(
+            self.mechanism, epsilon=self.epsilon, adjacency=self.adjacency, **options
+        )
+        start = self.anchor if earlier is None else earlier
+        if isinstance(built, Anchored):
+            return replace(built, anchor=start)
+        if isinstance(built, CensorW):
+            if model is None or start is None:
+                raise Refused(
+                    "censor-w needs weights that are fixed before the table is seen, from a public "
+                    "reference or an earlier period, and there is neither: calibrate on a public "
+                    "reference."
+                )
+            from understudy.mechanisms.reference import reference_from_theta
+
+            return replace(built, reference=reference_from_theta(model, dict(start)))
+        return built
+
+
+_EDITED = "it was edited, or is no policy; restore it, or calibrate again"
+
+
+def reference_file(policy: str | os.PathLike[str]) -> Path:
+    """Return the file beside a policy by which its reference is recognised."""
+    return Path(policy).with_suffix(".reference.json")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadInput(f"there is no file {path}.") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text.") from None
+
+
+_CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}
+
+
+_TYPES: dict[tuple[str, ...], tuple[type, ...]] = {
+    ("epsilon", "budget", "threshold", "c1", "c2"): (int, float),
+    ("rows",): (int,),
+    ("bins",): (int, str),
+    ("priors",): (list,),
+    ("anchor",): (dict,),
+}
+"""Of what is no text."""
+
+
+def _value(name: str, value: Any) -> Any:
+    if name == "adjacency":
+        return Adjacency(value)
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise ValueError(value)
+    kinds = next((kinds for names, kinds in _TYPES.items() if name in names), (str,))
+    if type(value) not in kinds or (name == "priors" and not all(type(p) is str for p in value)):
+        raise ValueError(value)
+    return tuple(value) if name == "priors" else value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, str):
+        return toml_text(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return repr(value)

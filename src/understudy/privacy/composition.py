@@ -1,0 +1,85 @@
+"""Several releases about the same people, taken together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from understudy.errors import BadInput, Refused
+from understudy.privacy.accounting import Cost, epsilon_at, total
+from understudy.privacy.guarantee import Adjacency, Guarantee, Kind
+from understudy.privacy.rounding import at_most, plain
+
+
+@dataclass(frozen=True)
+class Composition:
+    """What several releases promise together, under one adjacency."""
+
+    adjacency: Adjacency
+    cost: Cost
+    delta: float | None = None
+    kind: Kind = Kind.STRICT
+    """Conditional as soon as one of them is."""
+
+    @property
+    def epsilon(self) -> float:
+        """The smallest ε that is known to hold: pure, or at δ where that is smaller."""
+        if self.delta is None:
+            return self.cost.epsilon
+        return epsilon_at(self.cost, delta=self.delta)
+
+    def __str__(self) -> str:
+        text = f"ε = {at_most(self.cost.epsilon)} under {self.adjacency}"
+        if self.delta is not None and self.epsilon < self.cost.epsilon:
+            text += f", or ε = {at_most(self.epsilon)} with δ = {plain(self.delta)}"
+        if self.kind is Kind.CONDITIONAL:
+            text += ", provided that the Markov chains have converged"
+        return text
+
+
+def compose(
+    guarantees: Iterable[Guarantee], *, adjacency: Adjacency | str, delta: float | None = None
+) -> Composition:
+    """Add up guarantees: pure ε adds, and so does zero-concentrated ρ, converted at δ.
+
+    They must be about the same kind of neighbour: one unit, and membership protected in all of them
+    or in none. A conditional one makes the whole conditional.
+    """
+    relation = Adjacency.parse(adjacency)
+    together = tuple(guarantees)
+    _check_alike(together)
+    conditional = any(each.kind is Kind.CONDITIONAL for each in together)
+    costs = total(_cost(each, relation) for each in together)
+    return Composition(relation, costs, delta, Kind.CONDITIONAL if conditional else Kind.STRICT)
+
+
+def _cost(guarantee: Guarantee, adjacency: Adjacency) -> Cost:
+    if guarantee.epsilon is None or guarantee.rho is None or guarantee.waived:
+        raise Refused(
+            f"a release by {guarantee.mechanism} promises no number that holds, so none can be "
+            f"stated for it together with others."
+        )
+    if guarantee.seeded:
+        raise Refused(
+            "one of the releases was made with a fixed seed, so that anyone who knows the seed can "
+            "undo its noise: nothing can be stated for it together with others."
+        )
+    return Cost(guarantee.epsilon[adjacency], guarantee.rho[adjacency])
+
+
+def _check_alike(guarantees: Sequence[Guarantee]) -> None:
+    """Refuse numbers that mean different things, and an empty sum, which would promise ε = 0."""
+    if not guarantees:
+        raise BadInput("there is no guarantee to add up.")
+    units = {each.unit for each in guarantees}
+    if len(units) > 1:
+        named = ", ".join(sorted("one row" if unit is None else f"one '{unit}'" for unit in units))
+        raise Refused(
+            f"these guarantees protect different units ({named}), whose ε's cannot be added: "
+            f"compose those that protect the same."
+        )
+    if len({each.membership for each in guarantees}) > 1:
+        raise Refused(
+            "some of these guarantees protect whether somebody takes part and others only the "
+            "values, so their ε's cannot be added: compose those that protect the same."
+        )

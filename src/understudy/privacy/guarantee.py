@@ -1,0 +1,258 @@
+"""What a release promises: how much, how firmly, to whom, and on which assumptions.
+
+One draw of θ from the equation of `score.py`, with weights and offsets that are functions of the
+record alone and a prior that does not depend on the table, is
+
+    2B-differentially private   when neighbouring tables differ by one record added or removed,
+    4B-differentially private   when they differ by one record replaced,
+
+for tables of any size. Adding record x multiplies the unnormalised density by exp(s_θ(x)) and the
+normalising constant by an average of the same factor; both lie in [exp(−B), exp(B)], so the ratio
+of the densities lies in [exp(−2B), exp(2B)]. Replacing a record is a removal and an addition.
+Neither constant can be improved.
+
+So ε means nothing without its neighbour relation, and a `Guarantee` always states it under both.
+
+The theorem is about a draw from the equation. Exact draws are that, to the last bit. A draw by
+Markov chains is not: at a distance of γ in total variation from its target it costs δ = γ(1 + e^ε)
+more, and no diagnostic can prove that γ is small. Its guarantee is `conditional`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from understudy.errors import BadInput
+from understudy.privacy.rounding import at_most, factor_at_most
+
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
+"""Beyond these, noise and bounds leave the range in which they mean anything."""
+
+
+class Adjacency(StrEnum):
+    """When two tables count as neighbours. Defined here once, for the whole library."""
+
+    ADD_REMOVE = "add-remove"
+    REPLACE_ONE = "replace-one"
+
+    @classmethod
+    def parse(cls, text: str) -> Adjacency:
+        """Read an adjacency by its name; anything else is refused."""
+        try:
+            return cls(text)
+        except ValueError:
+            known = " or ".join(f"'{adjacency}'" for adjacency in cls)
+            raise BadInput(f"adjacency must be {known}, not {text!r}.") from None
+
+    @property
+    def steps(self) -> int:
+        """Additions and removals that lead from a table to its neighbour."""
+        return 1 if self is Adjacency.ADD_REMOVE else 2
+
+
+class Kind(StrEnum):
+    """How firmly a guarantee holds."""
+
+    STRICT = "strict"
+    CONDITIONAL = "conditional"
+    ASYMPTOTIC = "asymptotic"
+    NONE = "none"
+
+    @property
+    def states_epsilon(self) -> bool:
+        """Whether a number is promised: such a guarantee can be charged, and adds up."""
+        return self in (Kind.STRICT, Kind.CONDITIONAL)
+
+    @property
+    def meaning(self) -> str:
+        """What it means, in the words of every file and page."""
+        return _MEANINGS[self]
+
+
+class Weights(StrEnum):
+    """Where the record weights come from: it decides whether censoring is enough."""
+
+    NONE = "none"
+    RECORD_FUNCTION = "record-function"
+    SAME_DATA = "same-data"
+
+
+def check_epsilon(epsilon: object) -> float:
+    """Return ε as a float if it is a positive finite number, and refuse it otherwise."""
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
+        raise BadInput(f"epsilon must be a positive number, not {epsilon!r}.")
+    if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise BadInput(
+            f"epsilon must be a positive number from {SMALLEST_EPSILON:g} to "
+            f"{LARGEST_EPSILON:g}, not {epsilon!r}."
+        )
+    return float(epsilon)
+
+
+def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
+    """Return the censoring bound B at which one draw costs ε under the given adjacency."""
+    return epsilon / (2 * adjacency.steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """A release's promise, in the form in which it is published.
+
+    `epsilon` is None unless `kind` is strict or conditional: an asymptotic mechanism has no number
+    that holds for the table at hand. `asked` is the adjacency under which the user stated ε.
+    """
+
+    mechanism: str
+    kind: Kind
+    asked: Adjacency
+    epsilon: dict[Adjacency, float] | None
+    draws: int
+    weights: Weights
+    sampler: str
+    assumptions: tuple[str, ...]
+    seeded: bool
+    rows: int
+    rho: dict[Adjacency, float] | None = None
+    """The same as zero-concentrated differential privacy, which composes better over many draws."""
+    membership: bool = True
+    """Whether taking part is protected; not where the release shows who or how many take part."""
+    waived: bool = False
+    """Whether checks of convergence were waived in advance."""
+    stages: int = 1
+    charged: str | None = None
+    period: str | None = None
+    """What time the release is about, where it is one of several."""
+    population: str | None = None
+    """Who is protected, in the words of the ledger."""
+    unit: str | None = None
+    """The column whose values are protected with all their rows; None where a row is a record."""
+
+    def __post_init__(self) -> None:
+        if (self.epsilon is not None) != self.kind.states_epsilon:
+            raise ValueError("a guarantee states epsilon exactly when it is strict or conditional")
+        if self.kind is Kind.STRICT and (self.sampler == "nuts" or self.waived):
+            raise ValueError("a draw by Markov chains is never strict")
+
+    @property
+    def delta(self) -> float | None:
+        """0 for a strict guarantee, which is pure; None where no number can be claimed."""
+        return 0.0 if self.kind is Kind.STRICT else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the contents of `guarantee.json`."""
+        stated = self.epsilon or {}
+        return {
+            "mechanism": self.mechanism,
+            "kind": str(self.kind),
+            "epsilon": {str(adjacency): stated.get(adjacency) for adjacency in Adjacency},
+            "rho": {str(adjacency): (self.rho or {}).get(adjacency) for adjacency in Adjacency},
+            "asked_under": str(self.asked),
+            "delta": self.delta,
+            "draws": self.draws,
+            "stages": self.stages,
+            "weights": str(self.weights),
+            "sampler": self.sampler,
+            "assumptions": list(self.assumptions),
+            "unit": self.unit,
+            "membership_protected": self.membership and self.epsilon is not None,
+            "convergence_waived": self.waived,
+            "seeded": self.seeded,
+            "charged": self.charged,
+            "period": self.period,
+            "population": self.population,
+            "rows": self.rows,
+        }
+
+    @property
+    def headline(self) -> str:
+        """The promise in a few sentences, with whatever voids it in front."""
+        warning = f"NOT FOR RELEASE: {SEEDED} " if self.seeded else ""
+        return warning + (self._promise() if self.epsilon else _UNSTATED[self.kind].format(self))
+
+    @property
+    def changes(self) -> dict[Adjacency, str]:
+        """What neighbouring tables differ by, in words that follow 'when'."""
+        if self.unit is not None:
+            rows = f"all rows of one '{self.unit}'"
+            what = rows if self.membership else f"the confidential values in {rows}"
+            before = "are added or removed" if self.membership else "are blanked"
+            return {
+                Adjacency.ADD_REMOVE: f"{what} {before}",
+                Adjacency.REPLACE_ONE: f"{what} are replaced",
+            }
+        if self.membership:
+            return {
+                Adjacency.ADD_REMOVE: "one record is added or removed",
+                Adjacency.REPLACE_ONE: "one record is replaced",
+            }
+        return {
+            Adjacency.ADD_REMOVE: "one record's confidential values are blanked",
+            Adjacency.REPLACE_ONE: "one record's confidential values are replaced",
+        }
+
+    def _promise(self) -> str:
+        stated = self.epsilon or {}
+        added, replaced = stated[Adjacency.ADD_REMOVE], stated[Adjacency.REPLACE_ONE]
+        when, changed = self.changes.values()
+        part = "by taking part" if self.membership else "by providing them"
+        who = "one record" if self.unit is None else f"one '{self.unit}'"
+        return (
+            f"{self._opening()} ε = {at_most(added)} when {when}, and ε = {at_most(replaced)} when "
+            f"{changed}. Whatever is concluded from this release, {who} can have changed its "
+            f"probability by a factor of at most {factor_at_most(added)} {part}, or "
+            f"{factor_at_most(replaced)} by having other values."
+        )
+
+    def _opening(self) -> str:
+        if self.kind is Kind.STRICT:
+            return "Strict differential privacy with"
+        asked = at_most((self.epsilon or {})[self.asked])
+        unchecked = ", WHICH WAS NOT REQUIRED OF THEM" if self.waived else ""
+        return (
+            f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
+        )
+
+    def __str__(self) -> str:
+        """The contents of `guarantee.txt`: the promise in plain words."""
+        lines = [
+            self.headline,
+            "",
+            *([] if self.period is None else [f"Period: {self.period}"]),
+            *([] if self.population is None else [f"Population: {self.population}"]),
+            f"Kind: {self.kind} ({self.kind.meaning})",
+            f"Mechanism: {self.mechanism}",
+            f"Draws of the parameters: {self.draws}"
+            + (f", each in {self.stages} stages" if self.stages > 1 else ""),
+            f"Rows in each synthetic table: {self.rows}",
+            f"Ledger: {self.charged or 'not charged to any ledger'}",
+            "",
+            "What this rests on, and how to read it:" if self.epsilon else "What to know:",
+            *(f"  - {sentence}" for sentence in self.assumptions),
+        ]
+        return "\n".join(lines) + "\n"
+
+
+SEEDED = (
+    "a fixed seed was used, so the run is reproducible and anyone who knows the seed can undo the "
+    "noise; run it again without a seed before anything is published."
+)
+
+_MEANINGS = {
+    Kind.STRICT: "ε holds by a theorem and exact arithmetic",
+    Kind.CONDITIONAL: "ε holds, provided that the Markov chains have converged",
+    Kind.ASYMPTOTIC: "no ε holds for the table at hand, only in the limit of ever larger tables",
+    Kind.NONE: "nobody is protected",
+}
+
+_UNSTATED = {
+    Kind.ASYMPTOTIC: (
+        "No strict guarantee: the paper calls {0.mechanism} asymptotically differentially private, "
+        "but no ε holds for this table, and one record can move this release by much."
+    ),
+    Kind.NONE: (
+        "No privacy guarantee: {0.mechanism} draws from the ordinary posterior, which protects "
+        "nobody."
+    ),
+}

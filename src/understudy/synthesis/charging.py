@@ -1,0 +1,129 @@
+"""A release and its ledger: charged before the first draw, published when it is visible.
+
+A run that ends in between leaves a charge without a publication. It stays charged, because nobody
+knows what was seen of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import BadInput, Refused
+from understudy.ledger.chain import ROW
+from understudy.support.files import uninterrupted
+from understudy.support.left_behind import COMPLETE, NOTHING, leave
+
+if TYPE_CHECKING:
+    from understudy.ledger.chain import Chain, Entry
+    from understudy.ledger.ledger import Ledger
+    from understudy.mechanisms.pricing import Price
+    from understudy.privacy.guarantee import Kind
+
+
+@dataclass(frozen=True)
+class Account:
+    """A ledger, with what it has to check and to remember about a period's release."""
+
+    ledger: Ledger
+    details: Mapping[str, Any]
+    check: Callable[[Chain], None]
+
+
+@dataclass(frozen=True)
+class Charge:
+    """An entry of a ledger that paid for a release."""
+
+    ledger: Ledger
+    entry: Entry
+
+    @property
+    def reference(self) -> str:
+        """What the guarantee says about it; it names no file."""
+        return self.entry.reference
+
+    def check(self) -> None:
+        """Refuse to write a release a second time: one charge pays for one."""
+        if self.entry.number in self.ledger.chain().published:
+            raise BadInput("this release has been written already, and its charge paid for one.")
+
+    def publish(self, theta: Mapping[str, Any], appear: Callable[[], None]) -> None:
+        """Make the release visible and record it, with the θ from which it was simulated."""
+        visible = False
+
+        def appeared() -> None:
+            nonlocal visible
+            appear()
+            visible = True
+
+        with uninterrupted():
+            try:
+                self.ledger.publish(self.entry, details={"theta": theta}, appear=appeared)
+            except (BadInput, Refused) as error:
+                if not visible:
+                    raise
+                raise Refused(
+                    f"the release is written and charged, but the ledger could not record that it "
+                    f"is published: {error}"
+                ) from None
+            finally:
+                if visible:
+                    leave(COMPLETE)
+
+
+def charged(
+    ledger: str | Path | Account | None,
+    cost: Price | None,
+    *,
+    label: str,
+    details: dict[str, Any],
+    kind: Kind,
+    unit: str | None,
+    membership: bool,
+    seeded: bool,
+    waived: bool,
+) -> Charge | None:
+    """Charge a ledger, if there is one, for what is about to be drawn; or refuse."""
+    if ledger is None:
+        return None
+    from understudy.ledger.ledger import Ledger
+
+    account = ledger
+    if not isinstance(account, Account):
+        account = Account(Ledger.open(account), {}, lambda chain: None)
+    if cost is None:
+        raise Refused(
+            f"only a strict or conditional guarantee can be charged to a ledger, and this one is "
+            f"{kind}."
+        )
+    if seeded:
+        raise Refused("a run with a fixed seed is not for release, so the ledger is not charged.")
+    if waived:
+        raise Refused(
+            "a guarantee whose chains need not have converged (--accept-poor-mixing) cannot be "
+            "charged to a ledger."
+        )
+    opened = account.ledger
+    entry = opened.charge(
+        cost[opened.settings.adjacency],
+        label=label,
+        kind=kind,
+        unit=ledger_unit(unit),
+        membership=membership,
+        details={**details, **account.details},
+        check=account.check,
+    )
+    leave(f"{NOTHING}, but entry {entry.number} of the ledger stays charged")
+    return Charge(opened, entry)
+
+
+def ledger_unit(column: str | None) -> str:
+    """Return what a ledger calls the unit, and refuse a column that it would take for none."""
+    if column == ROW:
+        raise BadInput(
+            f"the unit column is called '{ROW}', which to a ledger means that each row is "
+            f"protected by itself: rename the column."
+        )
+    return ROW if column is None else column

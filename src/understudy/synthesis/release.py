@@ -1,0 +1,225 @@
+"""What may leave the building, and what must stay.
+
+    DIR/public/      synthetic tables, the private draw of θ, the guarantee, a card for readers
+    DIR/internal/    report and diagnostics: confidential, readable by their owner only
+
+A release is written into a hidden directory beside its destination and moved into place in one
+step, so whatever interrupts it, nothing half-written is ever called public. The next release to
+the same destination removes what a run that was killed has left in such a directory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain import tables
+from understudy.domain.schema import Schema
+from understudy.errors import BadInput
+from understudy.support.confidential import Confidential
+from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep, uninterrupted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.privacy.guarantee import Guarantee
+    from understudy.synthesis.charging import Charge
+
+_PARTS = {"public", "internal"}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Internal(Confidential):
+    """The half of a release that must stay: what was measured on the confidential table."""
+
+    diagnostics: dict[str, Any]
+    report: Callable[[], str]
+    """Renders the report."""
+    charge: Charge | None = None
+    """The ledger's entry that paid for the release."""
+
+
+class _Attached:
+    """Holds the internal half beside an object, where neither `vars` nor a pickle finds it."""
+
+    __slots__ = ("__weakref__", "_internal")
+    _internal: Internal
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Release(_Attached):
+    """The half of a release that may leave. `print(release.guarantee)` says what it promises.
+
+    It can be printed, pickled and shown. What was measured on the way, `release.internal`, stays in
+    the process that made it: a pickle or a copy of a release is without it.
+    """
+
+    guarantee: Guarantee
+    tables: tuple[pd.DataFrame, ...]
+    parameters: tuple[dict[str, Any], ...]
+    """Contents of `parameters.json`, one for each table."""
+
+    @classmethod
+    def of(
+        cls,
+        guarantee: Guarantee,
+        tables: tuple[pd.DataFrame, ...],
+        parameters: tuple[dict[str, Any], ...],
+        *,
+        internal: Internal,
+    ) -> Release:
+        """Return a release with both its halves."""
+        made = cls(guarantee, tables, parameters)
+        object.__setattr__(made, "_internal", internal)
+        return made
+
+    @property
+    def synthetic(self) -> pd.DataFrame:
+        """The (first) synthetic table."""
+        return self.tables[0]
+
+    @property
+    def internal(self) -> Internal:
+        """The half that must stay: diagnostics and the report."""
+        if not hasattr(self, "_internal"):
+            raise BadInput(
+                "this is the public half of a release, pickled or copied; its internal half stayed "
+                "where the release was made, and what needs it has to be done there."
+            )
+        return self._internal
+
+    def card(self) -> str:
+        """Return the public card; only what is published goes into it."""
+        from understudy.report.card import render_card
+
+        schema = Schema.from_dict(self.parameters[0]["schema"])
+        return render_card(self.guarantee, schema, self.tables)
+
+    def __repr__(self) -> str:
+        count, rows = len(self.tables), len(self.tables[0])
+        tables = "1 table" if count == 1 else f"{count} tables"
+        return f"<Release: {tables} of {rows:,} synthetic rows. {self.guarantee.headline}>"
+
+    def _repr_html_(self) -> str:
+        """Show the promise and the first rows in a notebook."""
+        from html import escape
+
+        rows = self.synthetic.head().to_html(index=False, border=0)
+        return f"<p>{escape(repr(self)[1:-1])}</p>{rows}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(vars(self))
+
+    def write(
+        self, directory: str | os.PathLike[str], *, force: bool = False, parquet: bool = False
+    ) -> Path:
+        """Write both halves; an earlier release in the same place is replaced only by force."""
+        destination, internal = Path(directory), self.internal
+        check_destination(destination, force=force)
+        if internal.charge is not None:
+            internal.charge.check()
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with hidden_directory(destination) as staging:
+            self._write_public(staging / "public", parquet=parquet)
+            _write_internal(internal, staging / "internal")
+            _settle(staging)
+            appear = partial(_move_into_place, staging, destination, force=force)
+            if internal.charge is None:
+                appear()
+            else:
+                internal.charge.publish(self.parameters[0]["parameters"], appear)
+        return destination
+
+    def _write_public(self, public: Path, *, parquet: bool) -> None:
+        public.mkdir()
+        for number, (table, theta) in enumerate(zip(self.tables, self.parameters, strict=True), 1):
+            suffix = "" if number == 1 else f"-{number}"
+            tables.write(table, public / f"synthetic{suffix}.csv")
+            if parquet:
+                tables.write(table, public / f"synthetic{suffix}.parquet")
+            _write_json(public / f"parameters{suffix}.json", theta)
+        _write_json(public / "guarantee.json", self.guarantee.to_dict())
+        (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")
+        (public / "card.html").write_text(self.card(), encoding="utf-8")
+
+
+def _write_internal(half: Internal, internal: Path) -> None:
+    internal.mkdir(mode=0o700)
+    _write_json(internal / "diagnostics.json", half.diagnostics)
+    (internal / "report.html").write_text(half.report(), encoding="utf-8")
+    for file in internal.iterdir():
+        file.chmod(0o600)
+
+
+def check_destination(destination: Path, *, force: bool | None) -> None:
+    """Refuse, before any work is done, a destination that could not be written to at its end.
+
+    `force` is None where nothing may ever be replaced. What a run that was killed has left beside
+    the destination is removed.
+    """
+    sweep(destination)
+    if not (destination.exists() or destination.is_symlink()):
+        above = next(parent for parent in destination.absolute().parents if parent.exists())
+        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+            raise BadInput(f"nothing can be written to '{above}': choose another directory.")
+        return
+    if not force:
+        remedy = "" if force is None else ", or replace the release in it with --force"
+        raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
+    if not _is_release(destination):
+        raise BadInput(
+            f"'{destination}' holds something other than a release, so it is not replaced, even "
+            f"with --force."
+        )
+
+
+def released_schema(destination: Path) -> str | None:
+    """Return the digest of the schema of the release in a directory, if there is one."""
+    try:
+        contents = json.loads((destination / "public/parameters.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return contents.get("schema_digest") if isinstance(contents, dict) else None
+
+
+def _is_release(destination: Path) -> bool:
+    """Whether a directory holds a release and nothing else, or nothing at all."""
+    if destination.is_symlink() or not destination.is_dir():
+        return False
+    found = {entry.name for entry in destination.iterdir()}
+    # A directory called public may be anybody's; one with a guarantee is ours.
+    return not found or (found <= _PARTS and (destination / "public/guarantee.json").is_file())
+
+
+def _write_json(path: Path, contents: dict[str, Any]) -> None:
+    text = json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _settle(staging: Path) -> None:
+    """Make sure that everything is on the disk before any of it becomes visible."""
+    for path in [*staging.rglob("*"), staging]:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _move_into_place(staging: Path, destination: Path, *, force: bool) -> None:
+    staging.chmod(0o777 & ~current_umask())
+    if not (force and destination.exists()):
+        staging.rename(destination)
+        return
+    with hidden_directory(destination) as old, uninterrupted():
+        destination.rename(old / REPLACED)
+        try:
+            staging.rename(destination)
+        except BaseException:  # Whatever it is, one release or the other must stand.
+            (old / REPLACED).rename(destination)
+            raise

@@ -1,0 +1,733 @@
+"""Whatever is wrong is told in one sentence, gives nothing away and leaves nothing behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from understudy import cli
+from understudy.domain import tables
+from understudy.samplers import diagnostics, nuts
+
+JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out"]
+BETA = ["--model", "beta", "--epsilon", "2", "--mechanism", "censor-uw"]
+HISTOGRAM = ["--mechanism", "ph", "--epsilon", "2"]
+
+
+def contents(directory):
+    """Return every file below a directory, hidden ones included, with what it holds."""
+    return {
+        path.relative_to(directory): path.read_bytes() if path.is_file() else None
+        for path in directory.rglob("*")
+        if path.name != "__pycache__" and path.suffix != ".pyc"
+    }
+
+
+def one_sentence(said, secret):
+    """Check what was said on the error stream and return it without the program's name."""
+    assert said.count("\n") == 1
+    assert said.startswith("understudy: ")
+    assert "Traceback" not in said
+    assert secret not in said
+    sentence = said.removeprefix("understudy: ").strip()
+    assert len(sentence) > 15
+    return sentence
+
+
+@pytest.fixture
+def says(desk, survey, capsys):
+    """Run a command that must fail, and return its one sentence."""
+
+    def run(*arguments, code=2):
+        before = contents(desk)
+        assert cli.run([str(argument) for argument in arguments]) == code
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert contents(desk) == before
+        return one_sentence(said.err, survey.secret)
+
+    return run
+
+
+@pytest.fixture
+def edit(desk):
+    """Replace a piece of one of the files by another."""
+
+    def replace(name, old, new):
+        text = (desk / name).read_text()
+        assert old in text
+        (desk / name).write_text(text.replace(old, new, 1))
+
+    return replace
+
+
+# The table.
+
+
+def test_a_missing_table(says, desk):
+    (desk / "survey.csv").unlink()
+    assert "there is no file survey.csv" in says(*JOB, *BETA)
+
+
+def test_an_empty_table(says, desk):
+    (desk / "survey.csv").write_text("")
+    assert "survey.csv is empty" in says(*JOB, *BETA)
+
+
+def test_a_table_with_a_header_only(says, desk):
+    (desk / "survey.csv").write_text("salary,gender,age\n")
+    assert "has no records" in says(*JOB, *BETA)
+
+
+def test_a_table_without_a_header(says, desk, survey):
+    lines = survey.table.splitlines()
+    (desk / "survey.csv").write_text("\n".join([lines[41], *lines[1:]]))
+    assert "is its first line a header?" in says(*JOB, *BETA)
+    assert "column 1" in says("init", "survey.csv", "-o", "draft.toml")
+
+
+def test_a_directory_in_place_of_a_table(says, desk):
+    (desk / "folder.csv").mkdir()
+    assert "not a file" in says("synthesize", "folder.csv", *JOB[2:], *BETA)
+
+
+def test_a_table_of_an_unknown_format(says, desk, survey):
+    (desk / "survey.xlsx").write_text(survey.table)
+    assert ".parquet" in says("synthesize", "survey.xlsx", *JOB[2:], *BETA)
+
+
+def test_a_damaged_parquet_file(says, desk, survey):
+    (desk / "survey.parquet").write_text(survey.table)
+    assert "Parquet" in says("synthesize", "survey.parquet", *JOB[2:], *BETA)
+
+
+def test_a_column_that_the_table_lacks(says, desk):
+    frame = tables.read(desk / "survey.csv")
+    frame[["gender", "age"]].to_csv(desk / "survey.csv", index=False)
+    assert "survey.csv has no column 'salary'" in says(*JOB, *BETA)
+
+
+def test_a_column_that_the_schema_lacks(says, edit):
+    edit("survey.toml", "[columns.age]", "[columns.ages]")
+    assert "'age' that the schema does not declare" in says(*JOB, *BETA)
+
+
+def test_a_value_outside_its_bounds(says, edit):
+    edit("survey.toml", "1000000", "900000")
+    sentence = says(*JOB, *BETA)
+    assert "row 41 of column 'salary'" in sentence
+    assert "outside the declared bounds" in sentence
+
+
+@pytest.mark.parametrize(
+    ("cell", "complaint"),
+    [
+        ("987654.321x", "not a finite number"),
+        ("NaN", "not a finite number"),
+        ("inf", "not a finite number"),
+        ("-inf", "not a finite number"),
+        ("1e999", "not a finite number"),
+        ("", "missing"),
+    ],
+)
+def test_a_salary_that_is_no_number(says, edit, survey, cell, complaint):
+    edit("survey.csv", survey.secret, cell)
+    sentence = says(*JOB, *BETA)
+    assert "row 41 of column 'salary'" in sentence
+    assert complaint in sentence
+
+
+def test_an_unknown_level(says, edit, survey):
+    edit("survey.csv", ",F,", f",{survey.secret},")
+    sentence = says("synthesize", "survey.csv", "--schema", "public.toml", *JOB[4:], *BETA)
+    assert "column 'gender'" in sentence
+    assert "not one of the declared levels" in sentence
+
+
+def test_predictors_that_do_not_fit(says, desk, survey):
+    job = ["synthesize", "survey.csv", "--schema", "public.toml", *JOB[4:], *HISTOGRAM]
+    (desk / "people.csv").write_text(f"gender,age\nF,{survey.secret}\n")
+    assert "people.csv" in says(*job, "--predictors", "people.csv")
+    (desk / "people.csv").write_text("gender\nF\n")
+    assert "has no column 'age'" in says(*job, "--predictors", "people.csv")
+
+
+# The schema.
+
+
+def test_a_missing_schema(says, desk):
+    (desk / "survey.toml").unlink()
+    assert "no schema file survey.toml" in says(*JOB, *BETA)
+
+
+def test_a_schema_that_is_not_toml(says, desk, survey):
+    (desk / "survey.toml").write_text(survey.table)
+    assert "not valid TOML" in says(*JOB, *BETA)
+
+
+def test_reversed_bounds(says, edit):
+    edit("survey.toml", "[0, 1000000]", "[1000000, 0]")
+    sentence = says(*JOB, *BETA)
+    assert "survey.toml" in sentence
+    assert "'salary' has reversed bounds" in sentence
+
+
+def test_no_declared_size_where_the_number_of_records_is_protected(says, edit):
+    edit("survey.toml", "size = 120\n", "")
+    for mechanism in (BETA, [*HISTOGRAM, "--bins", "9"]):
+        sentence = says(*JOB, *mechanism)
+        assert "size under [table]" in sentence
+        assert "120" not in sentence
+
+
+def test_no_declared_size_for_the_number_of_bins(says, edit):
+    edit("survey.toml", "size = 120\n", "")
+    sentence = says(*JOB, *HISTOGRAM, "--rows", "50")
+    assert "declares none" in sentence
+    assert "--bins" in sentence
+
+
+# The options.
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "-inf"])
+@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "weighted", "ph"])
+def test_an_epsilon_that_is_not_positive_and_finite(says, mechanism, epsilon):
+    job = [*JOB, "--model", "beta", "--mechanism", mechanism, "--epsilon", epsilon]
+    assert "epsilon must be a positive number" in says(*job)
+
+
+def test_an_epsilon_that_is_text(says):
+    assert "--epsilon" in says(*JOB, "--model", "beta", "--epsilon", "two")
+
+
+@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "ph"])
+def test_no_epsilon_where_one_is_needed(says, mechanism):
+    sentence = says(*JOB, "--model", "beta", "--mechanism", mechanism)
+    assert f"{mechanism} needs --epsilon" in sentence
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("censor_w", "censor-w"), ("weigthed", "weighted"), ("Unweighted", "unweighted")],
+)
+def test_an_unknown_mechanism_suggests_the_nearest(says, wrong, right):
+    assert f"did you mean '{right}'?" in says(*JOB, *BETA, "--mechanism", wrong)
+
+
+def test_an_unknown_mechanism_lists_the_known_ones(says):
+    sentence = says(*JOB, *BETA, "--mechanism", "magic")
+    for name in ("unweighted", "weighted", "weighted-e", "censor-uw", "censor-w", "ph"):
+        assert name in sentence
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--adjacency", "swap"], "adjacency must be 'add-remove' or 'replace-one'"),
+        (["--rows", "0"], "rows must be a positive whole number"),
+        (["--rows", "many"], "--rows"),
+        (["--tables", "0"], "tables must be a number from 1"),
+        (["--tables", "101"], "tables must be a number from 1"),
+        (["--seed", "-1"], "seed must be"),
+        (["--sampler", "gibbs"], "no sampler 'gibbs'"),
+        (["--mechanism", "censor-w", "--sampler", "exact"], "exact draws serve anchored"),
+        (["--mechanism", "anchored", "--threshold", "0"], "threshold must be"),
+        (["--mechanism", "anchored", "--stages", "0"], "stages must be"),
+        (["--mechanism", "anchored", "--growth", "1"], "growth must be"),
+        (["--mechanism", "anchored", "--candidates", "0"], "candidates must be"),
+        (["--mechanism", "anchored", "--anchor", "no.json"], "does not exist"),
+        (["--mechanism", "anchored", "--accept-poor-mixing"], "draws no chains"),
+        (["--anchor", "no.json"], "--anchor means nothing"),
+        (["--reference", "survey.csv"], "--reference means nothing"),
+        (["--mechanism", "anchored", "--reference", "survey.csv"], "give both or neither"),
+        (["--mechanism", "censor-w", "--reference-is", "public"], "give both or neither"),
+        (["--ledger", "no.db"], "no.db"),
+        (["--bins", "9"], "censor-uw has no option 'bins'"),
+        (["--c1", "1"], "censor-uw has no option 'c1'"),
+        (["--mechanism", "weighted", "--c1", "-1"], "c1 must not be negative"),
+        (["--mechanism", "weighted", "--c2", "nan"], "c2 must be a finite number"),
+        (["--mechanism", "ph", "--bins", "some"], "bins must be"),
+        (["--family", "beta"], "--family belongs to a formula"),
+        (["--predictors", "public.csv"], "no file public.csv"),
+        (["--predictors", "survey.csv"], "no public column"),
+        (["--epsilom", "3"], "--epsilon"),
+        (["--epsilon"], "--epsilon"),
+        (["another.csv"], "another.csv"),
+    ],
+)
+def test_an_option_that_makes_no_sense(says, options, complaint):
+    assert complaint in says(*JOB, *BETA, *options)
+
+
+@pytest.mark.parametrize("option", ["--schema", "--out"])
+def test_a_missing_required_option(says, option):
+    at = JOB.index(option)
+    sentence = says(*JOB[:at], *JOB[at + 2 :], *BETA)
+    assert "Missing option" in sentence
+    assert option in sentence
+
+
+def test_a_missing_model(says):
+    assert "anchored needs --model" in says(*JOB, "--epsilon", "2")
+
+
+def test_an_unknown_command_suggests_the_nearest(says):
+    assert "'synthesize'" in says("synthesise")
+
+
+# Where to write.
+
+
+def test_a_destination_that_exists(says, desk):
+    (desk / "out").mkdir()
+    (desk / "out" / "thesis.txt").write_text("years of work")
+    assert "'out' exists already" in says(*JOB, *BETA)
+    assert "not replaced, even with --force" in says(*JOB, *BETA, "--force")
+
+
+@pytest.mark.parametrize("name", ["public", "internal"])
+def test_a_destination_that_only_looks_like_a_release(says, desk, name):
+    (desk / "out" / name).mkdir(parents=True)
+    (desk / "out" / name / "index.html").write_text("years of work")
+    assert "not replaced, even with --force" in says(*JOB, *BETA, "--force")
+
+
+def test_a_destination_that_is_a_file(says, desk):
+    (desk / "out").write_text("years of work")
+    assert "not replaced, even with --force" in says(*JOB, *BETA, "--force")
+
+
+def test_a_destination_that_is_a_link_to_a_release(says, desk, capsys):
+    assert cli.run([*JOB[:-1], "release", *HISTOGRAM, "--quiet"]) == 0
+    (desk / "out").symlink_to("release")
+    assert "not replaced, even with --force" in says(*JOB, *HISTOGRAM, "--force")
+
+
+def test_a_destination_inside_a_file(says):
+    assert "nothing can be written" in says(*JOB[:-1], "survey.csv/out", *HISTOGRAM)
+
+
+@pytest.fixture
+def earlier(desk, capsys):
+    """An earlier release in the place where the next one would go."""
+    assert cli.run([*JOB, *HISTOGRAM, "--quiet"]) == 0
+    return desk / "out"
+
+
+def test_an_earlier_release_survives_a_job_that_fails(says, earlier, edit):
+    edit("survey.toml", "1000000", "900000")
+    assert "outside" in says(*JOB, *HISTOGRAM, "--force")
+
+
+@pytest.mark.parametrize("moves", [0, 1])
+def test_an_earlier_release_survives_an_interruption_while_it_is_replaced(
+    says, earlier, monkeypatch, moves
+):
+    rename, calls = Path.rename, []
+
+    def interrupted(path, target):
+        calls.append(path)
+        if len(calls) == moves + 1:
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    assert "interrupted" in says(*JOB, *HISTOGRAM, "--force")
+    assert len(calls) > moves
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["init", "survey.csv", "-o", "mine.txt"],
+        ["sample", "public", "--rows", "9", "-o", "mine.csv"],
+        ["compare", "survey.csv", "survey.csv", "--schema", "survey.toml", "--out", "mine.txt"],
+    ],
+)
+def test_a_file_that_exists_is_not_overwritten(says, desk, command):
+    mine = command[-1]
+    (desk / mine).write_text("years of work")
+    assert f"'{mine}' exists already" in says(*command)
+
+
+@pytest.mark.parametrize("option", [["--accept-poor-mixing"], ["--sampler", "nuts"]])
+def test_options_that_mean_nothing_to_a_histogram(says, option):
+    assert "ph draws no" in says(*JOB, *HISTOGRAM, *option)
+
+
+def test_a_model_file_in_the_home_directory_is_not_taken_for_a_formula(says):
+    job = [*JOB, "--epsilon", "1", "--model", "~/no-such-file.py:pay"]
+    assert "does not exist" in says(*job)
+
+
+def test_the_demo_does_not_replace_a_release_of_something_else(desk, capsys):
+    place = [*JOB[:-1], "understudy-demo"]
+    assert cli.run([*place, *HISTOGRAM, "--quiet"]) == 0
+    before = contents(desk)
+    assert cli.run(["demo"]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert contents(desk) == before
+
+
+# The other commands.
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"model": {"formula": "x ~ I(__import__('os').system('touch pwned'))", "family": "beta"}},
+        {"model": {"name": "evil.py:f"}},
+        {"model": {"name": 3}},
+        {"model": {"formula": "salary ~ 1"}},
+        {"parameters": {}},
+        {"parameters": {"counts": [-1, 5]}},
+        {"parameters": {"counts": "many"}},
+        {"parameters": {"counts": [[1]]}},
+        {"parameters": []},
+        {"schema": {}},
+        {"schema": []},
+    ],
+)
+def test_published_parameters_are_not_trusted(desk, earlier, capsys, damage):
+    file = earlier / "public/parameters.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | damage))
+    (desk / "evil.py").write_text("open('pwned', 'w')")
+    assert cli.run(["sample", "out/public", "--rows", "3", "-o", "more.csv"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert not (desk / "pwned").exists()
+    assert not (desk / "more.csv").exists()
+
+
+def test_a_sample_of_something_that_is_no_release(says, desk):
+    job = ["sample", "public", "--rows", "9", "-o", "more.csv"]
+    assert "public directory of a release" in says(*job)
+    (desk / "public").mkdir()
+    (desk / "public" / "parameters.json").write_text("{")
+    assert "cannot be read as the parameters" in says(*job)
+    (desk / "public" / "parameters.json").write_text("{}")
+    assert "not a parameters file" in says(*job)
+
+
+def test_a_sample_that_makes_no_sense(says, earlier):
+    job = ["sample", "out/public"]
+    assert "rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
+    assert "--rows" in says(*job, "-o", "more.csv")
+    assert ".csv or .parquet" in says(*job, "--rows", "9", "-o", "more.txt")
+    assert "no public column" in says(
+        *[*job, "--rows", "9", "-o", "more.csv", "--predictors", "survey.csv"]
+    )
+
+
+def test_a_comparison_with_a_table_that_does_not_fit(says, desk):
+    (desk / "made.csv").write_text("wages\n1\n")
+    job = ["compare", "survey.csv", "made.csv", "--schema", "survey.toml", "--out", "page.html"]
+    assert "made.csv" in says(*job)
+
+
+def test_a_draft_of_a_table_that_is_not_there(says):
+    assert "there is no file" in says("init", "nothing.csv")
+
+
+# The model.
+
+IMPORTS = "import numpyro\nimport numpyro.distributions as dist\nimport jax.numpy as jnp\n"
+MODELS = {
+    "import": ("raise ValueError('no luck\\ntoday')\ndef pay(salary, n): pass", "ValueError"),
+    "exit": ("import sys\nsys.exit()\ndef pay(salary, n): pass", "SystemExit"),
+    "syntax": ("def pay(salary, n) pass", "SyntaxError"),
+    "nothing": ("def play(salary, n): pass", "no function or model called 'pay'"),
+    "raises": (
+        "def pay(salary, n): raise ValueError(f'no luck\\nwith {salary}')",
+        "raised ValueError: no luck",
+    ),
+    "exits": ("import sys\ndef pay(salary, n): sys.exit('enough')", "raised SystemExit"),
+    "argument": ("def pay(salary, wage, n): pass", "asks for 'wage'"),
+    "plate": (
+        """
+def pay(salary, n):
+    mean = numpyro.sample("mean", dist.Normal(0, 1))
+    numpyro.sample("salary", dist.LogNormal(12 + mean, 1), obs=salary)
+""",
+        "no record plate",
+    ),
+    "simulation": (
+        """
+def pay(salary):
+    mean = numpyro.sample("mean", dist.Normal(0, 1))
+    with numpyro.plate("records", len(salary)):
+        numpyro.sample("salary", dist.LogNormal(12 + mean, 1), obs=salary)
+""",
+        "raised TypeError",
+    ),
+    "prior": (
+        """
+def pay(salary, n):
+    centre = 12.0 if salary is None else jnp.log(salary).mean()
+    mean = numpyro.sample("mean", dist.Normal(centre, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.LogNormal(mean, 1), obs=salary)
+""",
+        "prior of the model 'pay' depends on the table",
+    ),
+    "size": (
+        """
+def pay(salary, n):
+    mean = numpyro.sample("mean", dist.Normal(12, 1 / n))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.LogNormal(mean, 1), obs=salary)
+""",
+        "prior of the model 'pay' depends on the table",
+    ),
+    "records": (
+        """
+def pay(salary, n):
+    mean = numpyro.sample("mean", dist.Normal(0, 1))
+    largest = 1e6 if salary is None else jnp.max(salary)
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.LogNormal(jnp.log(largest) + mean, 1), obs=salary)
+""",
+        "likelihood of a record depends on other records",
+    ),
+    "latent": (
+        """
+def pay(salary, n):
+    with numpyro.plate("records", n):
+        mean = numpyro.sample("mean", dist.Normal(12, 1))
+        numpyro.sample("salary", dist.LogNormal(mean, 1), obs=salary)
+""",
+        "'mean' is in the record plate",
+    ),
+    "improper": (
+        """
+def pay(salary, n):
+    mean = numpyro.sample("mean", dist.ImproperUniform(dist.constraints.real, (), ()))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.LogNormal(mean, 1), obs=salary)
+""",
+        "prior of 'mean' is improper",
+    ),
+    "discrete": (
+        """
+def pay(salary, n):
+    shift = numpyro.sample("shift", dist.Bernoulli(0.5))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.LogNormal(12.0 + shift, 1), obs=salary)
+""",
+        "'shift' is discrete",
+    ),
+    "unobserved": (
+        """
+def pay(salary, n):
+    mean = numpyro.sample("mean", dist.Normal(0, 1))
+    with numpyro.plate("records", n):
+        numpyro.sample("wage", dist.LogNormal(12 + mean, 1), obs=salary)
+""",
+        "no observed site called 'salary'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "complaint"), MODELS.values(), ids=MODELS)
+def test_a_model_file_that_cannot_be_trusted(says, desk, code, complaint):
+    (desk / "model.py").write_text(IMPORTS + code + "\n")
+    sentence = says(*JOB, "--model", "model.py:pay", "--epsilon", "2")
+    assert complaint in sentence
+    assert "model" in sentence
+
+
+def test_a_model_file_that_does_not_exist(says):
+    assert "'model.py' does not exist" in says(*JOB, "--model", "model.py:pay", "--epsilon", "2")
+
+
+def test_an_unknown_model(says):
+    assert "did you mean 'beta'?" in says(*JOB, "--model", "betta", "--epsilon", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("salary ~ gender + wage", "'wage', which is not a column"),
+        ("gender ~ age", "only a confidential column is synthesised"),
+        ("salary ~ gender +", "cannot be used"),
+        ("salary ~ lag(age)", "salary ~ lag(age)"),
+        ("~ gender", "'outcome ~ predictors'"),
+        ("salary ~ salary", "must be public"),
+    ],
+)
+def test_a_formula_that_cannot_be_used(says, text, complaint):
+    job = ["synthesize", "survey.csv", "--schema", "public.toml", *JOB[4:], "--epsilon", "2"]
+    assert complaint in says(*job, "--model", text, "--family", "beta")
+
+
+def test_a_formula_needs_a_known_family(says):
+    job = ["synthesize", "survey.csv", "--schema", "public.toml", *JOB[4:], "--epsilon", "2"]
+    assert "--family" in says(*job, "--model", "salary ~ age")
+    assert "'gauss' is not known" in says(*job, "--model", "salary ~ age", "--family", "gauss")
+
+
+def test_a_model_for_another_number_of_columns(says, edit):
+    edit("survey.toml", '"ignore"', '"confidential"')
+    assert "salary, gender" in says(*JOB, *BETA)
+    assert "salary (continuous), gender" in says(*JOB, *HISTOGRAM)
+
+
+# Chains that have not converged.
+
+ACCEPTED = "--accept-poor-mixing"
+
+
+@pytest.fixture
+def never_converging(monkeypatch):
+    """Let no chain pass the gate, and give up soon."""
+    monkeypatch.setattr(diagnostics, "LARGEST_RHAT", 0.5)
+    monkeypatch.setattr(nuts, "BLOCK", 100)
+
+
+def assumptions(desk):
+    return (desk / "out" / "public" / "guarantee.txt").read_text()
+
+
+def test_chains_that_have_not_converged_are_refused(says, never_converging):
+    sentence = says(*JOB, *BETA, code=3)
+    assert sentence.startswith("refused: the chains have not converged")
+    assert ACCEPTED in sentence
+
+
+def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
+    desk, capsys, never_converging
+):
+    assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
+    assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_assumption_does_not_reveal_whether_the_chains_converged(desk, capsys):
+    assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
+    assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
+
+
+# Whatever nobody thought of.
+
+
+@pytest.mark.parametrize("place", ["encode", "decode", "read", "write"])
+def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, place):
+    def fail(*arguments, **keywords):
+        raise RuntimeError(f"could not handle {survey.secret}")
+
+    import understudy.synthesis.preparation
+    import understudy.synthesis.run
+
+    for module in (tables, understudy.synthesis.preparation, understudy.synthesis.run):
+        if hasattr(module, place):
+            monkeypatch.setattr(module, place, fail)
+    sentence = says(*JOB, *HISTOGRAM, code=70)
+    assert "unforeseen RuntimeError at test_bad_input.py:" in sentence
+    assert "could not handle" not in sentence
+
+
+# A full disk and an impatient user, as processes of their own.
+
+FULL_DISK = """
+import resource, signal
+from understudy import cli
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
+cli.main()
+"""
+WHILE_SAMPLING = """
+import pathlib
+from understudy import cli
+from understudy.samplers import diagnostics, nuts
+
+diagnostics.LARGEST_RHAT = 0.5
+nuts.nuts.__kwdefaults__["largest_blocks"] = 1_000_000
+in_threads, calls = nuts._in_threads, []
+
+def announced(tasks, done):
+    calls.append(tasks)
+    if len(calls) == nuts.ROUNDS + 2:
+        pathlib.Path("busy").touch()
+    return in_threads(tasks, done)
+
+nuts._in_threads = announced
+from understudy.__main__ import main
+main()
+"""
+WHILE_WRITING = """
+import pathlib, time
+from understudy import cli
+from understudy.synthesis import release
+
+def wait(staging):
+    pathlib.Path("busy").touch()
+    time.sleep(60)
+
+release._settle = wait
+from understudy.__main__ import main
+main()
+"""
+
+
+def started(program, *arguments, cache=None):
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+    if cache is not None:
+        environment |= {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache)}
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("limit", [100, 5000], ids=["public", "internal"])
+def test_a_full_disk_leaves_nothing_behind(desk, survey, limit, tmp_path_factory):
+    before = contents(desk)
+    cache = tmp_path_factory.mktemp("cache")
+    process = started(FULL_DISK.format(limit=limit), *JOB, *HISTOGRAM, cache=cache)
+    output, said = process.communicate(timeout=60)
+    assert (process.returncode, output) == (2, "")
+    assert "nothing was released" in one_sentence(said, survey.secret)
+    assert contents(desk) == before
+
+
+def test_a_full_disk_spares_an_earlier_release(earlier, survey):
+    before = contents(earlier.parent)
+    process = started(FULL_DISK.format(limit=100), *JOB, *HISTOGRAM, "--force")
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert "nothing was released" in one_sentence(said, survey.secret)
+    assert contents(earlier.parent) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("program", "options"),
+    [(WHILE_SAMPLING, BETA), (WHILE_WRITING, HISTOGRAM)],
+    ids=["sampling", "writing"],
+)
+def test_an_interruption_leaves_nothing_behind(desk, survey, program, options, number):
+    before = contents(desk)
+    process = started(program, *JOB, *options)
+    deadline = time.monotonic() + 60
+    while not (desk / "busy").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.2)
+    asked = time.monotonic()
+    process.send_signal(number)
+    output, said = process.communicate(timeout=30)
+    assert time.monotonic() - asked < 10
+    assert (process.returncode, output) == (2, "")
+    assert one_sentence(said, survey.secret) == "interrupted; nothing was released."
+    (desk / "busy").unlink()
+    assert contents(desk) == before

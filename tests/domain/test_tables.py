@@ -1,0 +1,599 @@
+"""Tables survive the way to disk and back, and what does not fit the schema is refused."""
+
+import datetime
+import math
+import os
+import random
+import time
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from understudy.domain import tables
+from understudy.domain.schema import Role, Schema
+from understudy.errors import BadInput
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "salary": {"role": "confidential", "type": "continuous", "bounds": [0, 600000]},
+            "children": {"role": "confidential", "type": "count", "bounds": [0, 20]},
+            "gender": {"role": "public", "type": "categorical", "levels": ["F", "M"]},
+            "grade": {"role": "public", "type": "categorical", "levels": [1, 2, "03"]},
+            "id": {"role": "ignore"},
+        }
+    }
+)
+RECORDS = {
+    "salary": ["1000.5", "2000", "3e3"],
+    "children": ["0", "2", "20"],
+    "gender": ["F", "M", "F"],
+    "grade": ["1", "03", "2"],
+    "id": ["a", "", "c"],
+}
+
+
+def one_column(type_, **keys):
+    return Schema.from_dict({"columns": {"x": {"role": "confidential", "type": type_, **keys}}})
+
+
+NUMBER = one_column("continuous", bounds=[-1000, 1000])
+WHOLE = one_column("integer", bounds=[-1000, 1000])
+CLAMPED = one_column("continuous", bounds=[0, 10], outside="clamp")
+
+
+def frame_with(**columns):
+    return pd.DataFrame(RECORDS | columns)
+
+
+def refusal(action, *arguments, **keywords):
+    with pytest.raises(BadInput) as caught:
+        action(*arguments, **keywords)
+    sentence = str(caught.value)
+    assert sentence[-1] in ".?"
+    assert "\n" not in sentence
+    return sentence
+
+
+def saved(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def encoded(values, schema):
+    return tables.encode(pd.DataFrame({"x": values}), schema)["x"]
+
+
+# Law: a synthetic table survives the way to disk and back.
+
+
+def whole_bounds(lowest):
+    return st.tuples(st.integers(lowest, 2**53), st.integers(lowest, 2**53))
+
+
+@st.composite
+def domains(draw):
+    """A column of any declaration, and values that fit it."""
+    type_ = draw(st.sampled_from(["continuous", "integer", "count", "categorical", "binary"]))
+    size = draw(st.shared(st.integers(1, 5), key="records"))
+    if type_ in ("categorical", "binary"):
+        text = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=4)
+        level = text.filter(lambda level: "\ufeff" not in level and level.strip() != "FILL IN")
+        most = 2 if type_ == "binary" else 4
+        levels = draw(st.lists(level, min_size=2, max_size=most, unique=True))
+        codes = st.integers(0, len(levels) - 1)
+        values = np.array(draw(st.lists(codes, min_size=size, max_size=size)), dtype=np.int64)
+        return {"type": type_, "levels": levels}, values
+    ends = {
+        "continuous": st.tuples(st.floats(-1e300, 1e300), st.floats(-1e300, 1e300)),
+        "integer": whole_bounds(-(2**53)),
+        "count": whole_bounds(0),
+    }[type_]
+    lower, upper = sorted(draw(ends.filter(lambda pair: pair[0] != pair[1])))
+    inside = st.floats(lower, upper) if type_ == "continuous" else st.integers(lower, upper)
+    values = np.array(draw(st.lists(inside, min_size=size, max_size=size)), dtype=np.float64)
+    return {"type": type_, "bounds": [lower, upper]}, values
+
+
+@st.composite
+def synthetic_tables(draw):
+    name = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=4)
+    names = draw(st.lists(name.filter(lambda n: "\ufeff" not in n), min_size=1, unique=True))
+    layout, columns = {}, {}
+    for name in names[:4]:
+        declared, columns[name] = draw(domains())
+        layout[name] = {"role": draw(st.sampled_from(["confidential", "public"]))} | declared
+    return Schema.from_dict({"columns": layout}), columns
+
+
+@given(synthetic_tables())
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+def test_every_synthetic_table_survives_memory_csv_and_parquet(tmp_path_factory, table):
+    schema, columns = table
+    frame = tables.decode(columns, schema)
+    assert tuple(frame.columns) == schema.names
+    folder = tmp_path_factory.mktemp("law")
+    found = [frame]
+    for suffix in tables.WRITABLE:
+        tables.write(frame, folder / f"t{suffix}")
+        found.append(tables.read(folder / f"t{suffix}"))
+    for back in (tables.encode(frame, schema) for frame in found):
+        assert back.keys() == columns.keys()
+        for name in columns:
+            assert back[name].dtype == columns[name].dtype
+            assert np.array_equal(back[name], columns[name])
+
+
+@given(st.integers(1, 60))
+def test_public_points_are_coded_as_encode_codes_them(count):
+    points = SCHEMA.public_points(count)
+    again = tables.encode(tables.decode(points, SCHEMA), SCHEMA)
+    assert again.keys() == points.keys()
+    for name, values in points.items():
+        assert np.array_equal(again[name], values)
+        assert again[name].dtype == values.dtype
+
+
+# Reading.
+
+
+def test_csv_is_read_as_text(tmp_path):
+    frame = tables.read(saved(tmp_path / "t.csv", 'a,b\n007,NA\n,"x,""y"\n'))
+    assert frame.to_dict("list") == {"a": ["007", ""], "b": ["NA", 'x,"y']}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfa,b\r\n1,2\r\n",
+        b"a,b\r1,2\r",
+        b"a,b\n1,2",
+        b"a,b\n\n1,2\n\n",
+        b'"a","b"\n"1","2"\n',
+    ],
+)
+def test_csv_comes_in_several_forms(tmp_path, content):
+    frame = tables.read(saved(tmp_path / "T.CSV", content))
+    assert frame.to_dict("list") == {"a": ["1"], "b": ["2"]}
+
+
+def test_a_blank_line_is_a_missing_value_where_a_record_is_one_value(tmp_path):
+    frame = tables.read(saved(tmp_path / "t.csv", "x\n1\n\n3\n"))
+    assert "row 2 of column 'x' of the table is missing" in refusal(tables.encode, frame, NUMBER)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "blank line"),
+        (b"a,b\n", "no records"),
+        (b"a,b", "no records"),
+        (b"\xef\xbb\xbf", "blank line"),
+        (b"a,b,a\n987,654,3\n", "columns 1 and 3"),
+        (b"a,\n987,654\n", "column 2 of"),
+        (b'a,"b\nc"\n987,654\n', "column 2 of"),
+        (b"a,b\n1,2\n987,654,3\n", "row 2 of"),
+        (b"a,b\n1,2\n987\n", "row 2 of"),
+        (b"a,b\n987,654,3\n987,654,3\n", "row 1 of"),
+        (b'a,b\n1,"987\n3,654\n', "quotation mark"),
+        (b'a,b\n1,"987\n3,4\n5,"654\n', "quotation mark"),
+        (b'a,"b\n1,987\n3,654\n', "quotation mark"),
+        (b"a,b\n1,987\xff\n", "not UTF-8"),
+        ("a,b\n987,654\n".encode("utf-16"), "not UTF-8"),
+        (b"a,b\n1," + b"987654" * 50_000, "malformed"),
+    ],
+)
+def test_a_malformed_csv_file_is_refused_without_its_values(tmp_path, content, said):
+    path = saved(tmp_path / "t.csv", content)
+    sentence = refusal(tables.read, path)
+    assert said in sentence
+    assert str(path) in sentence
+    assert not {"987", "654"} & set(sentence.replace(str(path), "").split())
+    assert "987" not in sentence.replace(str(path), "")
+
+
+def test_rows_are_counted_across_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "_CHUNK", 3)
+    good = "a,b\n" + "".join(f"{row},x\n" for row in range(10))
+    frame = tables.read(saved(tmp_path / "t.csv", good))
+    assert list(frame["a"]) == [str(row) for row in range(10)]
+    assert list(frame.index) == list(range(10))
+    assert "row 11 of" in refusal(tables.read, saved(tmp_path / "t.csv", good + "1\n"))
+
+
+def test_paths_that_are_no_table_are_refused(tmp_path):
+    assert "there is no file" in refusal(tables.read, tmp_path / "none.csv")
+    (tmp_path / "folder.csv").mkdir()
+    assert "is not a file" in refusal(tables.read, tmp_path / "folder.csv")
+    for name in ("t.xlsx", "t", "t.csv.gz"):
+        sentence = refusal(tables.read, saved(tmp_path / name, "a\n1\n"))
+        assert ".csv, .parquet, .dta, .sas7bdat, .xpt, .sav" in sentence
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_an_unreadable_file_is_refused(tmp_path):
+    path = saved(tmp_path / "t.csv", "a\n1\n")
+    path.chmod(0)
+    assert "Permission denied" in refusal(tables.read, path)
+
+
+STATISTICAL = {
+    ".dta": pyreadstat.write_dta,
+    ".sav": pyreadstat.write_sav,
+    ".xpt": pyreadstat.write_xport,
+}
+
+
+@pytest.mark.parametrize("suffix", STATISTICAL)
+def test_statistical_packages_give_their_stored_codes(tmp_path, suffix):
+    stored = pd.DataFrame({"salary": [1.5, 2.0], "grade": [2, 1], "gender": ["M", "F"]})
+    labels = {"grade": {1: "low", 2: "high"}}
+    keywords = {} if suffix == ".xpt" else {"variable_value_labels": labels}
+    STATISTICAL[suffix](stored, tmp_path / f"t{suffix}", **keywords)
+    schema = Schema.from_dict(
+        {"columns": {c.name: c.to_dict() for c in SCHEMA.columns if c.name in stored}}
+    )
+    columns = tables.encode(tables.read(tmp_path / f"t{suffix}"), schema)
+    assert list(columns["salary"]) == [1.5, 2.0]
+    assert list(columns["grade"]) == [1, 0]
+    assert list(columns["gender"]) == [1, 0]
+
+
+@pytest.mark.parametrize("suffix", STATISTICAL)
+def test_dates_and_missing_values_of_statistical_packages_do_not_pass_unseen(tmp_path, suffix):
+    stored = pd.DataFrame({"x": [1.0, math.nan], "day": [datetime.date(2020, 1, 1)] * 2})
+    STATISTICAL[suffix](stored, tmp_path / f"t{suffix}")
+    frame = tables.read(tmp_path / f"t{suffix}")
+    assert frame["day"].dtype.kind == "f"
+    assert "row 2 of column 'x' of the table is missing" in refusal(
+        tables.encode, frame[["x"]], NUMBER
+    )
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".dta", ".sas7bdat", ".xpt", ".sav"])
+def test_files_that_are_not_what_their_name_says_are_refused(tmp_path, suffix):
+    path = saved(tmp_path / f"t{suffix}", b"secret" * 200)
+    sentence = refusal(tables.read, path)
+    assert "damaged or of another format" in sentence
+    assert "secret" not in sentence
+    assert "is empty" in refusal(tables.read, saved(path, b""))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".dta", ".xpt", ".sav"])
+def test_damaged_files_are_read_or_refused_and_nothing_else(tmp_path, suffix):
+    frame = pd.DataFrame({"x": np.arange(30) * 1.5, "g": ["Fé", "M"] * 15, "n": range(30)})
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        STATISTICAL[suffix](frame, path)
+    whole = path.read_bytes()
+    # The number of rows, which is stored before, is spared: readers reserve the memory it asks for.
+    start = 100
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole[: chance.choice([None, chance.randrange(start + 1, len(whole))])])
+        for _ in range(chance.choice([1, 3, 20])):
+            damaged[chance.randrange(start, len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            tables.read(path)
+        except BadInput:
+            refused += 1
+    assert refused > 20
+
+
+def test_a_named_index_in_parquet_is_a_column_and_an_unnamed_one_is_not(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([5, 7], name="id"))
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert list(tables.read(tmp_path / "t.parquet").columns) == ["id", "x"]
+    frame.rename_axis(None).to_parquet(tmp_path / "t.parquet")
+    assert list(tables.read(tmp_path / "t.parquet").columns) == ["x"]
+
+
+# Encoding.
+
+
+def test_text_is_encoded_by_the_schema():
+    columns = tables.encode(frame_with(), SCHEMA)
+    assert {name: list(values) for name, values in columns.items()} == {
+        "salary": [1000.5, 2000.0, 3000.0],
+        "children": [0.0, 2.0, 20.0],
+        "gender": [0, 1, 0],
+        "grade": [0, 2, 1],
+    }
+    assert {name: values.dtype for name, values in columns.items()} == {
+        "salary": np.float64,
+        "children": np.float64,
+        "gender": np.int64,
+        "grade": np.int64,
+    }
+
+
+def test_only_the_wanted_roles_are_needed_and_returned():
+    frame = frame_with()
+    assert list(tables.encode(frame, SCHEMA, roles=(Role.PUBLIC,))) == ["gender", "grade"]
+    without = frame.drop(columns=["salary", "children", "id"])
+    assert list(tables.encode(without, SCHEMA, roles=(Role.PUBLIC,))) == ["gender", "grade"]
+    assert "no column 'salary'" in refusal(tables.encode, without, SCHEMA)
+    assert list(tables.encode(frame, SCHEMA, roles=(Role.PUBLIC, Role.IGNORE))) == [
+        "gender",
+        "grade",
+    ]
+
+
+def test_an_undeclared_column_is_refused_and_the_nearest_name_is_suggested():
+    sentence = refusal(tables.encode, frame_with(salery=["1", "2", "3"]), SCHEMA, name="t.csv")
+    assert sentence == (
+        "t.csv has a column 'salery' that the schema does not declare (did you mean 'salary'?); "
+        "declare it, with role = 'ignore' if it is not wanted."
+    )
+
+
+def test_a_table_without_a_header_does_not_betray_its_first_record():
+    frame = pd.DataFrame([["4321", "M"]], columns=["1234", "F"])
+    sentence = refusal(tables.encode, frame, SCHEMA)
+    assert "header" in sentence
+    assert "1234" not in sentence
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["x", "x"], "columns 1 and 2"),
+        (["x", ""], "column 2"),
+        (["x", 3], "column 2"),
+        (["x", "a\nb"], "column 2"),
+    ],
+)
+def test_columns_need_a_usable_name_of_their_own(names, said):
+    assert said in refusal(tables.encode, pd.DataFrame([[1, 2]], columns=names), NUMBER)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "", "3", ""],
+        ["1", None, "3", None],
+        [1.0, math.nan, 3.0, math.nan],
+        [1, None, 3, "NaT"],
+        pd.array([1, None, 3, None], dtype="Int64"),
+        pd.array([True, None, False, None], dtype="boolean"),
+        pd.Categorical(["1", None, "3", None]),
+        pd.to_datetime(["2020-01-01", None, "2020-01-01", None]),
+        pd.Series([Decimal(1), Decimal("NaN"), Decimal(3), Decimal("NaN")]),
+        pd.Series([1, pd.NA, 3, pd.NaT], dtype=object),
+        pd.Series([1, math.nan, 3, None], dtype=object),
+    ],
+)
+@pytest.mark.parametrize("schema", [NUMBER, one_column("categorical", levels=[1, 3, "true"])])
+def test_missing_values_are_refused_in_every_disguise(values, schema):
+    sentence = refusal(encoded, values, schema)
+    assert "row 2" in sentence
+    assert "column 'x' of the table is missing" in sentence
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *["12a", "nan", "NA", "inf", "-Infinity", "1e999", "1,5", "1_0", "0x1F", " ", "1 2", "٣"],
+        *[math.inf, -math.inf, True, b"1", datetime.date(2020, 1, 1), [1], np.array([1.0]), 1j],
+    ],
+)
+@pytest.mark.parametrize("schema", [NUMBER, WHOLE, CLAMPED])
+def test_what_is_not_a_finite_number_is_refused(value, schema):
+    values = pd.Series(["1", value, "2", value], dtype=object)
+    sentence = refusal(encoded, values, schema)
+    assert sentence.startswith(
+        "the value in row 2 (and in 1 other row) of column 'x' of the table is not a finite number"
+    )
+
+
+@pytest.mark.parametrize("values", [[1.0, math.inf], [True, False], [1j, 2j]])
+def test_what_is_stored_as_no_finite_number_is_refused(values):
+    assert "is not a finite number" in refusal(encoded, values, CLAMPED)
+
+
+@pytest.mark.parametrize("text", ["5", "+5", "5.", " 5 ", "0.5e1", "50E-1", "005", "5.000"])
+def test_numbers_may_be_written_in_several_ways(text):
+    assert list(encoded([text], NUMBER)) == [5.0]
+    assert list(encoded([text], WHOLE)) == [5.0]
+
+
+@given(st.lists(st.floats(-1000, 1000), min_size=1))
+def test_text_becomes_the_nearest_number(values):
+    assert list(encoded([repr(value) for value in values], NUMBER)) == values
+    assert list(encoded(pd.Series(values, dtype=object), NUMBER)) == values
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([1, 2], dtype=np.int8),
+        np.array([1, 2], dtype=np.uint64),
+        np.array([1, 2], dtype=np.float32),
+        pd.array([1, 2], dtype="Int64"),
+        pd.array([1, 2], dtype="Float32"),
+        pd.array([1, 2], dtype="int64[pyarrow]"),
+        pd.array(["1", "2"], dtype="string"),
+        pd.Categorical([1, 2]),
+        pd.Categorical(["1", "2"]),
+        pd.Series([1, 2.0], dtype=object),
+        pd.Series([Decimal("1.00"), Decimal(2)], dtype=object),
+    ],
+)
+def test_typed_sources_give_the_same_numbers_and_the_same_levels(values):
+    assert list(encoded(values, WHOLE)) == [1.0, 2.0]
+    assert list(encoded(values, one_column("categorical", levels=[2, 1]))) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False],
+        pd.array([True, False], dtype="boolean"),
+        pd.Series([True, False], dtype=object),
+        pd.Categorical([True, False]),
+        ["true", "false"],
+    ],
+)
+def test_booleans_are_the_levels_true_and_false(values):
+    assert list(encoded(values, one_column("binary", levels=[False, True]))) == [1, 0]
+    assert "declared levels" in refusal(encoded, values, one_column("binary"))
+
+
+def test_dates_match_levels_that_are_written_like_them():
+    days = pd.Series([datetime.date(2020, 1, 2), datetime.date(2020, 1, 1)], dtype=object)
+    schema = one_column("categorical", levels=["2020-01-01", "2020-01-02"])
+    assert list(encoded(days, schema)) == [1, 0]
+
+
+@pytest.mark.parametrize("values", [["1", "1.5", "2.5"], [1, 1.5, 2.5]])
+def test_whole_numbers_must_be_whole_even_where_values_are_clamped(values):
+    for schema in (WHOLE, one_column("count", bounds=[0, 1], outside="clamp")):
+        assert "row 2 (and in 1 other row)" in refusal(encoded, values, schema)
+        assert "is not a whole number" in refusal(encoded, values, schema)
+
+
+@pytest.mark.parametrize("values", [["0", "10", "10.5", "-1", "11"], [0, 10, 10.5, -1, 11]])
+def test_values_outside_the_bounds_are_refused_or_clamped_as_declared(values):
+    strict = one_column("continuous", bounds=[0, 10])
+    sentence = refusal(encoded, values, strict)
+    assert "row 3 (and in 2 other rows) of column 'x'" in sentence
+    assert "is outside the declared bounds" in sentence
+    assert "10.5" not in sentence
+    assert list(encoded(values, CLAMPED)) == [0.0, 10.0, 10.0, 0.0, 10.0]
+
+
+@pytest.mark.parametrize("value", ["f", "X", "FF", "F\x00"])
+def test_an_unknown_level_is_refused(value):
+    sentence = refusal(tables.encode, frame_with(gender=["F", "M", value]), SCHEMA, name="t.csv")
+    assert sentence.startswith("the value in row 3 of column 'gender' of t.csv is not one of")
+    assert "spaces" not in sentence
+
+
+def test_spaces_around_a_level_are_pointed_out_and_not_removed():
+    sentence = refusal(tables.encode, frame_with(gender=["F", "M ", "\tF"]), SCHEMA)
+    assert "row 2 (and in 1 other row)" in sentence
+    assert "without spaces around it" in sentence
+
+
+def test_codes_that_text_distinguishes_stay_distinct():
+    assert "row 2 of" in refusal(tables.encode, frame_with(grade=["03", "3", "1"]), SCHEMA)
+    assert "row 2 of" in refusal(tables.encode, frame_with(grade=["03", "1.0", "1"]), SCHEMA)
+
+
+def test_text_that_is_no_unicode_is_refused_without_it():
+    values = pd.Series(["secret\ud800"], dtype=object)
+    sentence = refusal(encoded, values, one_column("binary"))
+    assert "not valid Unicode" in sentence
+    assert "secret" not in sentence
+
+
+@given(
+    st.lists(
+        st.none()
+        | st.booleans()
+        | st.floats()
+        | st.integers()
+        | st.text(max_size=5)
+        | st.decimals()
+        | st.dates()
+        | st.binary(max_size=3)
+        | st.lists(st.integers(), max_size=2),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from([NUMBER, WHOLE, CLAMPED, one_column("binary")]),
+)
+def test_whatever_a_table_holds_is_in_the_domain_or_refused(values, schema):
+    column = schema.columns[0]
+    try:
+        found = encoded(pd.Series(values, dtype=object), schema)
+    except BadInput:
+        return
+    assert found.shape == (len(values),)
+    if column.numeric:
+        assert np.all((column.lower <= found) & (found <= column.upper))
+    else:
+        assert np.isin(found, [0, 1]).all()
+
+
+def test_the_rows_of_a_frame_count_from_one_whatever_its_index():
+    frame = pd.DataFrame({"x": ["1", "oops", "2"]}, index=[7, 7, 3])
+    assert "row 2 of" in refusal(tables.encode, frame, NUMBER)
+    frame["x"] = ["0", "1", "0"]
+    assert list(tables.encode(frame, one_column("binary"))["x"]) == [0, 1, 0]
+
+
+def test_a_million_rows_are_encoded_at_once():
+    rows = 1_000_000
+    levels = np.array(["0", "1"])[np.arange(rows) % 2]
+    schema = Schema.from_dict({"columns": NUMBER.to_dict()["columns"] | {"g": GROUP}})
+    frame = pd.DataFrame({"x": pd.Series(np.arange(rows) / rows).astype(str), "g": levels})
+    start = time.perf_counter()
+    columns = tables.encode(frame, schema)
+    assert time.perf_counter() - start < 5
+    assert columns["x"].sum() == pytest.approx((rows - 1) / 2)
+    assert columns["g"].sum() == rows // 2
+
+
+GROUP = {"role": "public", "type": "binary"}
+
+
+# Decoding and writing.
+
+
+def test_simulated_values_are_brought_into_the_declared_domain():
+    frame = tables.decode(
+        {
+            "gender": np.array([1, 0, 1, 1]),
+            "children": np.array([-0.7, 1.6, 99.0, np.inf]),
+            "salary": np.array([-np.inf, 0.1, 600000.5, 5.0]),
+        },
+        SCHEMA,
+    )
+    assert list(frame.columns) == ["salary", "children", "gender"]
+    assert frame["children"].dtype == np.int64
+    assert frame.to_dict("list") == {
+        "salary": [0.0, 0.1, 600000.0, 5.0],
+        "children": [0, 2, 20, 20],
+        "gender": ["M", "F", "M", "M"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"salary": np.array([1.0, np.nan])}, "not a number for 'salary'"),
+        ({"gender": np.array([0, 2])}, "not a level of 'gender'"),
+        ({"gender": np.array([0, -1])}, "not a level of 'gender'"),
+        ({"gender": np.array([0.0, 0.5])}, "not a level of 'gender'"),
+        ({"wage": np.array([1.0])}, "no column 'wage'"),
+    ],
+)
+def test_what_no_table_can_hold_is_not_decoded(columns, said):
+    assert said in refusal(tables.decode, columns, SCHEMA)
+
+
+def test_csv_is_written_plainly_and_numbers_survive(tmp_path):
+    frame = pd.DataFrame({"x": [0.1 + 0.2, 1e-300], "n": [1, 2], "g": ["é", 'a,"b']})
+    tables.write(frame, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == (
+        'x,n,g\n0.30000000000000004,1,é\n1e-300,2,"a,""b"\n'.encode()
+    )
+
+
+def test_other_formats_are_not_written_and_the_disk_may_refuse(tmp_path):
+    frame = pd.DataFrame({"x": [1]})
+    assert ".csv or .parquet" in refusal(tables.write, frame, tmp_path / "t.dta")
+    for suffix in tables.WRITABLE:
+        with pytest.raises(OSError, match="t"):
+            tables.write(frame, tmp_path / "missing" / f"t{suffix}")

@@ -1,0 +1,221 @@
+"""The joint model: a proper distribution over whole records that simulation agrees with."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from understudy.models.whole import effects
+
+import understudy as us
+from understudy._jax import jax, jnp
+from understudy.adapters.loading import load_model, rebuild_model
+from understudy.samplers.proposals import prior_proposal
+from whole_tables import (
+    AGE,
+    GENDER,
+    PAY,
+    WEEKS,
+    every_record,
+    fitted,
+    gradient,
+    loglik,
+    middles,
+    schema,
+    theta_of,
+)
+
+DISCRETE = schema(gender=GENDER, weeks=WEEKS, age=AGE)
+MIXED = schema(pay=PAY, gender=GENDER, age=AGE)
+
+
+def missing(declared, *names):
+    for column in declared.columns:
+        if column.name in names:
+            object.__setattr__(column, "missing", "model")
+    return declared
+
+
+@pytest.fixture(params=[1024, 0], ids=["by combination", "by record"])
+def grid(request, monkeypatch):
+    """Run a test both ways: with all combinations of predictors computed, and record by record."""
+    monkeypatch.setattr(effects, "LARGEST_GRID", request.param)
+
+
+def test_probabilities_of_all_records_sum_to_one(grid):
+    model = us.joint(DISCRETE)
+    records = every_record(gender=range(2), weeks=np.arange(53.0), age=np.arange(25.0, 29))
+    for seed in range(3):
+        assert np.exp(loglik(model, theta_of(model, seed), records)).sum() == pytest.approx(1)
+
+
+def test_densities_integrate_to_one(grid):
+    model = us.joint(MIXED)
+    points = middles(20_000, 50.0)
+    records = every_record(gender=range(2), age=np.arange(25.0, 29), pay=points)
+    density = np.exp(loglik(model, theta_of(model, scale=0.3), records))
+    assert density.sum() / len(points) == pytest.approx(1, abs=1e-3)
+
+
+def test_a_missing_value_is_one_more_value_of_its_column(grid):
+    model = us.joint(missing(schema(gender=GENDER, weeks=WEEKS, age=AGE), "gender", "weeks", "age"))
+    records = every_record(
+        gender=range(-1, 2),
+        weeks=np.append(np.arange(53.0), np.nan),
+        age=np.append(np.arange(25.0, 29), np.nan),
+    )
+    assert np.exp(loglik(model, theta_of(model), records)).sum() == pytest.approx(1)
+    simulated = model.simulate(jax.random.key(1), theta_of(model), {}, 5000)
+    assert (simulated["gender"] == -1).any()
+    assert np.isnan(simulated["weeks"]).any()
+    assert np.isnan(simulated["age"]).any()
+
+
+def test_simulated_records_are_as_frequent_as_the_likelihood_says(grid):
+    model = us.joint(schema(gender=GENDER, age=AGE, region=GENDER))
+    theta, rows = theta_of(model, 2), 200_000
+    records = every_record(gender=range(2), age=np.arange(25.0, 29), region=range(2))
+    shares = np.exp(loglik(model, theta, records))
+    simulated = model.simulate(jax.random.key(3), theta, {}, rows)
+    cell = (simulated["gender"] * 4 + simulated["age"] - 25) * 2 + simulated["region"]
+    seen = np.bincount(cell.astype(int), minlength=16) / rows
+    assert np.abs(seen - shares).max() < 5 * np.sqrt(0.25 / rows)
+
+
+def test_simulated_numbers_follow_the_density_given_the_other_columns(grid):
+    model = us.joint(schema(pay=PAY, gender=GENDER))
+    theta, rows, points = theta_of(model, 4, 0.2), 100_000, middles(5000, 50.0)
+    simulated = model.simulate(jax.random.key(3), theta, {}, rows)
+    for gender in range(2):
+        there = {"pay": points, "gender": np.full(5000, gender)}
+        density = np.exp(loglik(model, theta, there))
+        below = (np.cumsum(density) - density / 2) / density.sum()
+        pay = simulated["pay"][simulated["gender"] == gender]
+        empirical = np.searchsorted(np.sort(pay), points) / len(pay)
+        assert np.abs(empirical - below).max() < 0.01
+
+
+def test_public_columns_are_given_and_bear_on_the_others():
+    model = us.joint(schema(pay=PAY, gender=GENDER | {"role": "public"}))
+    theta = theta_of(model)
+    points = middles(20_000, 50.0)
+    for gender in range(2):
+        records = {"pay": points, "gender": np.full(len(points), gender)}
+        assert np.exp(loglik(model, theta, records)).mean() == pytest.approx(1, abs=1e-3)
+    theta = {name: 0 * value for name, value in theta.items()}
+    theta["pay by gender"] = theta["pay by gender"].at[0, 0].set(3.0)
+    gender = np.repeat([0, 1], 2000)
+    pay = model.simulate(jax.random.key(0), theta, {"gender": gender}, 4000)["pay"]
+    assert abs(pay[gender == 0].mean() - pay[gender == 1].mean()) > 10
+
+
+@pytest.mark.parametrize("scale", [0.0, 1.0, 10.0])
+def test_gradients_are_finite_at_the_bounds_and_far_out(scale):
+    model = us.joint(MIXED)
+    records = every_record(pay=np.array([0.0, 50.0, 25.0]), gender=range(2), age=np.array([25.0]))
+    assert np.isfinite(gradient(model, theta_of(model, scale=scale), records)).all()
+
+
+def test_the_prior_is_standard_normal():
+    model = us.joint(MIXED)
+    z = jax.random.normal(jax.random.key(0), (model.dimension,))
+    expected = jax.scipy.stats.norm.logpdf(z).sum()
+    assert model.log_prior_unconstrained(z) == pytest.approx(float(expected))
+
+
+def test_a_record_stands_alone():
+    model = us.joint(MIXED)
+    records = every_record(pay=middles(7, 50.0), gender=range(2), age=np.array([25.0, 28.0]))
+    one = {name: values[3:4] for name, values in records.items()}
+    theta = theta_of(model)
+    assert loglik(model, theta, one)[0] == pytest.approx(
+        loglik(model, theta, records)[3], abs=1e-12
+    )
+
+
+def test_the_likelihood_is_concave():
+    model = us.joint(MIXED)
+    records = every_record(pay=middles(9, 50.0), gender=range(2), age=np.array([25.0, 28.0]))
+    data = model.prepare(records)
+    ends = [3 * jax.random.normal(jax.random.key(k), (model.dimension,)) for k in range(2)]
+    along = jnp.linspace(0, 1, 21)[:, None]
+    path = jax.vmap(lambda z: model.record_loglik(model.constrain(z), data))(
+        ends[0] + along * (ends[1] - ends[0])
+    )
+    assert (np.diff(np.asarray(path), n=2, axis=0) <= 1e-9).all()
+
+
+class TestOrder:
+    def test_columns_with_few_values_come_first_by_default(self):
+        assert us.joint(MIXED).spec["order"] == ["gender", "age", "pay"]
+
+    def test_another_order_can_be_declared(self):
+        model = load_model("joint: age, pay, gender", schema=MIXED)
+        assert model.spec["order"] == ["age", "pay", "gender"]
+        assert model.spec == us.joint(MIXED, order=["age", "pay", "gender"]).spec
+        points = middles(20_000, 50.0)
+        records = every_record(gender=range(2), age=np.arange(25.0, 29), pay=points)
+        density = np.exp(loglik(model, theta_of(model, scale=0.3), records))
+        assert density.sum() / len(points) == pytest.approx(1, abs=1e-3)
+
+    @pytest.mark.parametrize(
+        ("order", "sentence"),
+        [
+            (["gender", "aeg", "pay"], r"names 'aeg', which is not confidential \(did you mean"),
+            (["gender", "age"], "leaves out pay"),
+            (["gender", "age", "pay", "age"], "names 'age' more than once"),
+        ],
+    )
+    def test_an_order_that_is_none_is_refused(self, order, sentence):
+        with pytest.raises(us.BadInput, match=sentence):
+            us.joint(MIXED, order=order)
+
+    def test_the_model_is_rebuilt_from_its_spec(self):
+        model = us.joint(MIXED, order=["age", "pay", "gender"])
+        again = rebuild_model(json.loads(json.dumps(model.spec)), schema=MIXED)
+        assert again.spec == model.spec
+        assert again.parameters == model.parameters
+
+
+def test_a_table_without_confidential_columns_is_refused():
+    with pytest.raises(us.BadInput, match="needs a confidential column"):
+        us.joint(schema(gender=GENDER | {"role": "public"}))
+
+
+def test_too_many_parameters_are_refused():
+    many = GENDER | {"levels": list(range(40))}
+    with pytest.raises(us.BadInput, match=r"parameters, more than 1,000: declare fewer levels"):
+        us.joint(schema(one=many, other=many))
+
+
+def test_names_that_make_two_parameters_one_are_refused():
+    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a by b'"):
+        us.joint(schema(**{"b": GENDER, "a": GENDER, "a by b": GENDER}))
+
+
+def test_two_modes_and_what_groups_have_to_do_with_them_are_kept():
+    """Pay has two modes among women and one among men, and only older men earn more."""
+    generator = np.random.default_rng(0)
+    gender, age = generator.integers(0, 2, 2000), generator.integers(25, 29, 2000)
+    low = (gender == 0) & (generator.uniform(size=2000) < 0.5)
+    centre = np.where(low, 8.0, np.where((gender == 1) & (age > 26), 35.0, 25.0))
+    pay = np.clip(generator.normal(centre, 2.0), 0, 50)
+    model = us.joint(MIXED)
+    theta = fitted(model, {"pay": pay, "gender": gender, "age": age.astype(float)})
+    made = pd.DataFrame(model.simulate(jax.random.key(0), theta, {}, 8000))
+    women = made[made.gender == 0].pay
+    assert ((women > 12) & (women < 18)).mean() < 0.5 * ((women > 5) & (women < 11)).mean()
+    assert ((women > 12) & (women < 18)).mean() < 0.5 * ((women > 22) & (women < 28)).mean()
+    by = made.groupby(["gender", made.age > 26]).pay.mean()
+    assert by[1, True] - by[1, False] > 5
+    assert abs(by[0, True] - by[0, False]) < 3
+
+
+def test_the_first_anchor_is_the_middle_of_the_prior():
+    """Every parameter is standard normal; importance sampling among so many ended two units off."""
+    model = us.joint(MIXED)
+    proposal = prior_proposal(model)
+    assert model.dimension > 20
+    np.testing.assert_allclose(proposal.centre, 0.0, atol=0.2)
+    widths = np.sqrt(np.diag(proposal.root @ proposal.root.T)) / 1.5
+    np.testing.assert_allclose(widths, 1.0, atol=0.2)

@@ -1,0 +1,130 @@
+import errno
+import json
+import os
+import stat
+
+import pandas as pd
+import pytest
+
+from understudy.domain import tables
+from understudy.errors import BadInput
+from understudy.privacy.guarantee import Adjacency, Guarantee, Kind, Weights
+from understudy.synthesis.release import Internal, Release, check_destination
+
+GUARANTEE = Guarantee(
+    mechanism="censor-uw",
+    kind=Kind.STRICT,
+    asked=Adjacency.ADD_REMOVE,
+    epsilon={Adjacency.ADD_REMOVE: 1.0, Adjacency.REPLACE_ONE: 2.0},
+    draws=1,
+    weights=Weights.NONE,
+    sampler="exact",
+    assumptions=(),
+    seeded=False,
+    rows=2,
+)
+FRAME = pd.DataFrame({"x": [0.25, 0.5]})
+SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
+
+
+def release(count=1, report=lambda: "<p>report</p>"):
+    parameters = tuple({"parameters": {"phi": k}, "schema": SCHEMA} for k in range(count))
+    return Release.of(GUARANTEE, (FRAME,) * count, parameters, internal=Internal({"n": 2}, report))
+
+
+def files(directory):
+    return sorted(str(p.relative_to(directory)) for p in directory.rglob("*") if p.is_file())
+
+
+def test_a_release_has_the_layout_of_the_contract(tmp_path):
+    out = release().write(tmp_path / "deep" / "out")
+    assert files(out) == [
+        "internal/diagnostics.json",
+        "internal/report.html",
+        "public/card.html",
+        "public/guarantee.json",
+        "public/guarantee.txt",
+        "public/parameters.json",
+        "public/synthetic.csv",
+    ]
+    assert json.loads((out / "public/guarantee.json").read_text()) == GUARANTEE.to_dict()
+    assert (out / "public/guarantee.txt").read_text() == str(GUARANTEE)
+    assert tables.read(out / "public/synthetic.csv")["x"].astype(float).tolist() == [0.25, 0.5]
+
+
+def test_several_tables_are_numbered_with_their_parameters(tmp_path):
+    out = release(3).write(tmp_path / "out", parquet=True)
+    names = {path.name for path in (out / "public").iterdir()}
+    assert {"synthetic.csv", "synthetic-2.csv", "synthetic-3.csv", "synthetic-3.parquet"} <= names
+    assert json.loads((out / "public/parameters-3.json").read_text())["parameters"]["phi"] == 2
+
+
+def test_only_the_owner_can_read_what_is_internal(tmp_path):
+    out = release().write(tmp_path / "out")
+    assert stat.S_IMODE((out / "internal").stat().st_mode) == 0o700
+    for file in (out / "internal").iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((out / "public/synthetic.csv").stat().st_mode) == 0o666 & ~mask
+    assert stat.S_IMODE(out.stat().st_mode) == 0o777 & ~mask
+
+
+@pytest.mark.parametrize("when", ["table", "report", "move"])
+def test_a_failure_at_any_moment_leaves_nothing_behind(tmp_path, monkeypatch, when):
+    def full(*arguments, **options):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    if when == "table":
+        monkeypatch.setattr(tables, "write", full)
+    elif when == "move":
+        monkeypatch.setattr("understudy.synthesis.release._move_into_place", full)
+    with pytest.raises(OSError, match="No space"):
+        release(report=full if when == "report" else lambda: "").write(tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_existing_directory_is_replaced_only_by_force(tmp_path):
+    out = release().write(tmp_path / "out")
+    with pytest.raises(BadInput, match="exists already"):
+        release(2).write(out)
+    assert len(files(out)) == 7
+    release(2).write(out, force=True)
+    assert len(files(out)) == 9
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_failed_replacement_leaves_the_earlier_release_in_place(tmp_path):
+    out = release().write(tmp_path / "out")
+    before = files(out)
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        release(2, report=interrupt).write(out, force=True)
+    assert files(out) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_force_never_deletes_what_is_not_a_release(tmp_path):
+    precious = tmp_path / "home"
+    precious.mkdir()
+    (precious / "thesis.tex").write_text("years of work")
+    with pytest.raises(BadInput, match="something other than a release"):
+        release().write(precious, force=True)
+    file = tmp_path / "file"
+    file.write_text("")
+    link = tmp_path / "link"
+    link.symlink_to(precious)
+    for other in (file, link):
+        with pytest.raises(BadInput, match="something other than a release"):
+            check_destination(other, force=True)
+    assert (precious / "thesis.tex").exists()
+
+
+def test_a_destination_below_a_file_is_refused_before_any_work_is_done(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(BadInput, match="nothing can be written"):
+        check_destination(file / "deep" / "out", force=False)
