@@ -1,18 +1,35 @@
-"""The two ways in which understudy says no, each a sentence that a data steward understands."""
+"""The two ways in which understudy says no, each a sentence that a data steward understands.
+
+A sentence names the arguments of the function that was called in backticks, as Python has them:
+"leave out `sampler`". Which they are can be asked of the error; the command line, and nothing else,
+turns them into its flags.
+"""
 
 import difflib
+import re
 from collections.abc import Iterable
 
+_ARGUMENT = re.compile(r"`([a-z][a-z0-9_]*)`")
 
-class BadInput(ValueError):
-    """Something given to understudy is missing, malformed or undeclared (exit code 2).
 
-    The sentence says what is wrong, where, and what to do. It names the place of a value (column,
-    row), never the value itself, because values are confidential.
+class Problem(Exception):
+    """What is wrong, where, and what to do, in one sentence.
+
+    It names the place of a value (column, row), never the value itself, because values are
+    confidential.
     """
 
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments that the sentence speaks of."""
+        return tuple(_ARGUMENT.findall(str(self)))
 
-class Refused(RuntimeError):
+
+class BadInput(Problem, ValueError):
+    """Something given to understudy is missing, malformed or undeclared (exit code 2)."""
+
+
+class Refused(Problem, RuntimeError):
     """The input is sound, but what was asked for would not hold (exit code 3)."""
 
 

@@ -74,7 +74,7 @@ def test_privacy_arguments_are_keyword_only():
     [
         ("censor-uv", {"epsilon": 1.0}, r"no mechanism 'censor-uv' \(did you mean 'censor-uw'\?\)"),
         ("Censor_W", {"epsilon": 1.0}, "did you mean 'censor-w'"),
-        ("censor-uw", {}, "needs --epsilon"),
+        ("censor-uw", {}, "needs `epsilon`"),
         ("censor-uw", {"epsilon": 1.0, "c1": 0.5}, "no option 'c1'"),
         ("unweighted", {"bins": "ln"}, "no option 'bins'"),
         ("censor-w", {"epsilon": 1.0, "c1": math.nan}, "c1 must be a finite number"),

@@ -213,7 +213,7 @@ class TestOfAFormula:
 
     def test_priors_belong_to_a_formula(self):
         alone = Schema.from_dict({"columns": {"y": SCHEMA.column("y").to_dict()}})
-        with pytest.raises(BadInput, match="--prior belongs to a formula"):
+        with pytest.raises(BadInput, match="`priors` belongs to a formula"):
             load_model("beta", schema=alone, priors=["phi=beta(1, 1)"])
 
     @pytest.mark.parametrize(

@@ -172,9 +172,9 @@ def test_a_model_in_a_file_is_the_one_that_is_named_and_fits(schema, in_file):
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (None, r"add --model path/to/mine\.py:staff"),
-        ("beta", r"give it as --model path/to/mine\.py:staff"),
-        ("{}:others", r"give it as --model path/to/mine\.py:staff"),
+        (None, r"add `model` path/to/mine\.py:staff"),
+        ("beta", r"give it as `model` path/to/mine\.py:staff"),
+        ("{}:others", r"give it as `model` path/to/mine\.py:staff"),
     ],
 )
 def test_nothing_that_a_policy_names_is_run(schema, in_file, monkeypatch, given, reason):
@@ -207,7 +207,7 @@ def test_another_model_than_the_policy_s_is_refused(schema, in_file, changes):
     _, file = in_file
     made, declared = policy(schema, **changes), us.Schema.load(schema)
     for given in ("mixture", "pay ~ 2", f"{file}:staff"):
-        with pytest.raises(Refused, match="leave out --model"):
+        with pytest.raises(Refused, match="leave out `model`"):
             made.load_model(declared, given)
     assert not file.with_suffix(".ran").exists()
     for same in (None, made.model):

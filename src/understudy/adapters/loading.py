@@ -43,7 +43,7 @@ def load_model(
 
         if family is None:
             known = ", ".join(FAMILIES)
-            raise BadInput(f"a formula needs a family: add --family with one of {known}.")
+            raise BadInput(f"a formula needs a family: add `family` with one of {known}.")
         return formula(text, family=family, schema=schema, priors=read_prior_options(priors))
     _check_no_family(text, family, priors)
     return _built_in(text, schema)
@@ -72,7 +72,7 @@ def _built_in(text: str, schema: Schema) -> Model:
 
 
 def _check_no_family(text: str, family: str | None, priors: Sequence[str]) -> None:
-    for option, given in (("--family", family is not None), ("--prior", bool(priors))):
+    for option, given in (("`family`", family is not None), ("`priors`", bool(priors))):
         if given:
             raise BadInput(f"{option} belongs to a formula, but the model is '{text}'.")
 
@@ -97,7 +97,7 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
             if text is None:
                 raise BadInput(
                     f"this release was made with the model '{file}:{function}', which is not part "
-                    f"of it: name the file with --model."
+                    f"of it: name the file with `model`."
                 )
             model = load_model(text, schema=schema)
             if model.spec != spec:

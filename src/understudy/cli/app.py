@@ -20,8 +20,9 @@ from understudy.cli import policy as cli_policy
 from understudy.cli import study as cli_study
 from understudy.cli import synthesize as cli_synthesize
 from understudy.cli import tables as cli_tables
+from understudy.cli.flags import in_flags
 from understudy.cli.options import Exit
-from understudy.errors import BadInput, Refused
+from understudy.errors import BadInput, Problem, Refused
 from understudy.support.left_behind import NOTHING, leave, left_behind
 
 app = typer.Typer(
@@ -83,14 +84,15 @@ def main() -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
     leave(NOTHING)
+    command = typer.main.get_command(app)
     try:
-        command = typer.main.get_command(app)
         asked = arguments or ["--help"]
         result = command.main(asked, prog_name="understudy", standalone_mode=False)
     except SystemExit:  # How Typer leaves when nobody reads its output any more.
         return Exit.DONE
     except Exception as error:  # noqa: BLE001 - a traceback could show confidential values
         sentence, code = _explain(error)
+        sentence = in_flags(sentence, command) if isinstance(error, Problem) else sentence
     else:
         if result != _INTERRUPTED:
             return result if isinstance(result, int) else Exit.DONE

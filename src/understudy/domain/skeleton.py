@@ -85,7 +85,7 @@ def skeleton_for(
         return Skeleton({}, count_records(table), true_size=True)
     raise BadInput(
         f"how many rows to synthesise is not known, and the number of records is protected under "
-        f"{_protecting(adjacency)}: declare size under [table] in the schema, or give --rows."
+        f"{_protecting(adjacency)}: declare size under [table] in the schema, or give `rows`."
     )
 
 

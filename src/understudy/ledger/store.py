@@ -117,9 +117,7 @@ class Store:
         """Return all that the ledger holds, if there is one and its format is known."""
         with self.reading() as connection:
             if not _has_ledger(connection):
-                raise BadInput(
-                    f"{self.name} is not a ledger; create one with 'understudy ledger create'."
-                )
+                raise BadInput(f"{self.name} is not a ledger; create one with `Ledger.create`.")
             return self.contents(connection)
 
     def contents(self, connection: Connection) -> Contents:
@@ -186,8 +184,7 @@ def store_at(location: str | os.PathLike[str]) -> Store:
     path = Path(location)
     if not path.exists():
         raise BadInput(
-            f"there is no ledger '{path}'; create one with 'understudy ledger create', or correct "
-            f"the path."
+            f"there is no ledger '{path}'; create one with `Ledger.create`, or correct the path."
         )
     if not path.is_file():
         raise BadInput(f"'{path}' is not a file, so it is not a ledger.")

@@ -59,7 +59,7 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism:
         raise BadInput(f"the mechanism {name} has no option '{key}': leave it out.")
     for key, field in known.items():
         if field.default is MISSING and key not in given:
-            raise BadInput(f"the mechanism {name} needs --{key}.")
+            raise BadInput(f"the mechanism {name} needs `{key}`.")
     return mechanism(**{key: value for key, value in given.items() if key in known})
 
 

@@ -93,7 +93,7 @@ def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> 
         raise BadInput(f"there is no sampler '{sampler}': choose auto, exact or nuts.")
     if isinstance(mechanism, PerturbedHistogram):
         if sampler != "auto":
-            raise BadInput("ph draws no parameters of a model: leave out --sampler.")
+            raise BadInput("ph draws no parameters of a model: leave out `sampler`.")
         return "none"
     if model is None:
         raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
@@ -101,12 +101,12 @@ def resolve_sampler(sampler: str, mechanism: Mechanism, model: Model | None) -> 
     if sampler == "exact" and getattr(mechanism, "bound", 0.0) > LARGEST_EXACT_BOUND:
         raise BadInput(
             f"exact draws add scores as whole numbers, which allows an epsilon up to "
-            f"{2 * LARGEST_EXACT_BOUND:g}: use --sampler nuts."
+            f"{2 * LARGEST_EXACT_BOUND:g}: use `sampler` nuts."
         )
     if sampler == "exact" and not (few and isinstance(mechanism, Anchored | CensorUw)):
         raise BadInput(
             f"exact draws serve anchored and censor-uw with up to {LARGEST_EXACT_DIMENSION} "
-            f"parameters, but this is {mechanism.name} with {model.dimension}: use --sampler nuts."
+            f"parameters, but this is {mechanism.name} with {model.dimension}: use `sampler` nuts."
         )
     if sampler == "auto":
         return "exact" if few and isinstance(mechanism, Anchored) else "nuts"

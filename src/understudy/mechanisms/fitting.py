@@ -163,5 +163,5 @@ def _not_converged(fit: Fit, failing: tuple[str, ...]) -> str:
     return (
         f"the chains have not converged after {fit.z.shape[1]:,} draws each (see {named}), so the "
         f"guarantee could not be trusted and nothing was released: simplify the model, or accept "
-        f"it in writing with --accept-poor-mixing."
+        f"it in writing with `accept_poor_mixing`."
     )

@@ -39,12 +39,12 @@ class PerturbedHistogram(Mechanism):
         if size is None:
             raise BadInput(
                 f"the number of bins is the {self.bins} of the declared size, but the schema "
-                f"declares none: add size under [table], or give --bins a number."
+                f"declares none: add size under [table], or give `bins` a number."
             )
         count = max(1, round(math.sqrt(size) if self.bins == "sqrt" else math.log(size)))
         if count > LARGEST_BINS:
             raise BadInput(
                 f"the {self.bins} of the declared size is {count:,} bins, more than "
-                f"{LARGEST_BINS:,}: give --bins a number."
+                f"{LARGEST_BINS:,}: give `bins` a number."
             )
         return count

@@ -95,8 +95,8 @@ class Terms:
             if state == "charged":
                 raise Refused(
                     f"{where} was not published: its release is under way, or never finished. If "
-                    f"nothing is running, say so with 'understudy ledger abandon LEDGER "
-                    f"{entry.number}'; what was charged stays charged."
+                    f"nothing is running, say so with `Ledger.abandon({entry.number})`; what was "
+                    f"charged stays charged."
                 )
             if before.text > self.period.text:
                 raise Refused(

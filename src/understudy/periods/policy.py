@@ -143,7 +143,7 @@ class Policy:
             return self._model_file(given).load(schema)
         if given not in (None, self.model):
             ours = "has no model" if self.model is None else f"has the model '{self.model}'"
-            raise Refused(f"the policy {ours}, and --model names another one: leave out --model.")
+            raise Refused(f"the policy {ours}, and `model` names another one: leave out `model`.")
         if self.model is None:
             return None
         return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
@@ -154,7 +154,7 @@ class Policy:
 
         ours = names_file(self.model or "")
         assert ours is not None
-        wanted = f"--model path/to/{ours[0].name}:{ours[1]}"
+        wanted = f"`model` path/to/{ours[0].name}:{ours[1]}"
         if given is None:
             raise Refused(
                 "the policy's model is in a Python file, and no file runs because a policy names "

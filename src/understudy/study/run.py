@@ -73,12 +73,12 @@ def _check(
     replicates: int, seed: int, sampler: str, workers: int | None, scheduler: str | None
 ) -> None:
     if not 1 <= replicates <= LARGEST_REPLICATES:
-        raise BadInput(f"--replicates must be from 1 to {LARGEST_REPLICATES:,}, not {replicates}.")
+        raise BadInput(f"`replicates` must be from 1 to {LARGEST_REPLICATES:,}, not {replicates}.")
     if not 0 <= seed < 2**63:
-        raise BadInput(f"--seed must be a whole number from 0 to 2^63 − 1, not {seed}.")
+        raise BadInput(f"`seed` must be a whole number from 0 to 2^63 − 1, not {seed}.")
     if sampler not in SAMPLERS:
-        raise BadInput(f"--sampler must be quadrature or nuts, not '{sampler}'.")
+        raise BadInput(f"`sampler` must be quadrature or nuts, not '{sampler}'.")
     if workers is not None and workers < 1:
-        raise BadInput(f"--workers must be 1 or more, not {workers}.")
+        raise BadInput(f"`workers` must be 1 or more, not {workers}.")
     if workers is not None and scheduler is not None:
-        raise BadInput("--workers and --scheduler were both given: leave out one of them.")
+        raise BadInput("`workers` and `scheduler` were both given: leave out one of them.")

@@ -54,7 +54,7 @@ class Store:
         if described.exists():
             _check_same(directory, _read_settings(described), settings)
         elif directory.exists() and any(directory.iterdir()) and not _ours(directory):
-            raise BadInput(f"'{directory}' holds something else than a study: name another --out.")
+            raise BadInput(f"'{directory}' holds something else than a study: name another `out`.")
         (directory / _REPLICATES).mkdir(parents=True, exist_ok=True)
         if not described.exists():
             with written_atomically(described) as file:
@@ -107,7 +107,7 @@ def _read_settings(path: Path) -> dict[str, object]:
     except ValueError:
         read = None
     if not isinstance(read, dict):
-        raise BadInput(f"'{path}' is damaged: remove the directory, or name another --out.")
+        raise BadInput(f"'{path}' is damaged: remove the directory, or name another `out`.")
     return read
 
 
@@ -116,7 +116,7 @@ def _check_same(directory: Path, there: dict[str, object], settings: Settings) -
         if there.get(name) != wanted:
             raise BadInput(
                 f"'{directory}' holds a study with {name} {there.get(name)}, not {wanted}, and "
-                f"replicates of two studies must not be mixed: name another --out."
+                f"replicates of two studies must not be mixed: name another `out`."
             )
 
 

@@ -78,14 +78,14 @@ def on_cluster(numbers: Sequence[int], seed: int, sampler: str, *, scheduler: st
         from distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise BadInput(
-            "--scheduler needs Dask, which is not installed: pip install 'understudy[cluster]'."
+            "`scheduler` needs Dask, which is not installed: pip install 'understudy[cluster]'."
         ) from None
     try:
         client = Client(scheduler, timeout=_CLUSTER_TIMEOUT, set_as_default=False)
     except (OSError, ValueError):
         raise BadInput(
             f"no Dask scheduler answers at '{scheduler}': start one there (dask scheduler), or use "
-            f"--workers."
+            f"`workers`."
         ) from None
     with client:
         futures = [

@@ -102,7 +102,7 @@ def charged(
         raise Refused("a run with a fixed seed is not for release, so the ledger is not charged.")
     if waived:
         raise Refused(
-            "a guarantee whose chains need not have converged (--accept-poor-mixing) cannot be "
+            "a guarantee whose chains need not have converged (`accept_poor_mixing`) cannot be "
             "charged to a ledger."
         )
     opened = account.ledger

@@ -70,7 +70,7 @@ def prepare(
         built = as_declared(built)
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":
-        raise BadInput(f"{mechanism.name} draws no chains here: leave out --accept-poor-mixing.")
+        raise BadInput(f"{mechanism.name} draws no chains here: leave out `accept_poor_mixing`.")
     if isinstance(mechanism, Anchored) and mechanism.anchor is not None and built is not None:
         check_theta(dict(mechanism.anchor), built)
     source = Source(seed)

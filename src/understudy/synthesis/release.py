@@ -169,12 +169,12 @@ def check_destination(destination: Path, *, force: bool | None) -> None:
             raise BadInput(f"nothing can be written to '{above}': choose another directory.")
         return
     if not force:
-        remedy = "" if force is None else ", or replace the release in it with --force"
+        remedy = "" if force is None else ", or replace the release in it with `force`"
         raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
     if not _is_release(destination):
         raise BadInput(
             f"'{destination}' holds something other than a release, so it is not replaced, even "
-            f"with --force."
+            f"with `force`."
         )
 
 

@@ -204,7 +204,7 @@ def _budget(asked: float | None, epsilon: float, periods: int) -> float:
 def _check(reference_is: str, population: str, **numbers: int) -> None:
     if not checked_line(population, "the name of the population"):
         raise BadInput(
-            "say who is protected, in the words of their ledger: --population 'people who ...'."
+            "say who is protected, in the words of their ledger: `population` 'people who ...'."
         )
     if reference_is not in ("public", "confidential"):
         raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")

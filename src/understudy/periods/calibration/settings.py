@@ -99,7 +99,7 @@ def _possible(
         return not schema.public
     if model is None:
         if stated:
-            raise BadInput(f"the mechanism {name} needs --model.")
+            raise BadInput(f"the mechanism {name} needs `model`.")
         return False
     if name == "censor-w" and not public:
         if stated:
