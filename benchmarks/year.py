@@ -51,17 +51,10 @@ def month(number: int, generator: np.random.Generator) -> pd.DataFrame:
 
 def _settle(reference: pd.DataFrame, schema: Path, epsilon: float, **terms: Any) -> Calibration:
     """Calibrate the anchored beta model, and write the policy beside its schema."""
-    found = calibrate(
-        reference,
-        schema=schema,
-        beside=schema.parent,
-        model="beta",
-        epsilon=epsilon,
-        mechanisms=["anchored"],
-        **terms,
-    )
-    found.write(schema.parent / "POLICY.toml")
-    return found
+    model = us.beta(us.Schema.load(schema))
+    calibration = calibrate(model, reference, epsilon=epsilon, mechanisms=["anchored"], **terms)
+    calibration.write(schema.parent / "POLICY.toml", schema=schema)
+    return calibration
 
 
 def year(epsilon: float, place: Path, seed: int) -> list[float]:

@@ -20,121 +20,86 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from understudy.adapters.bambi import from_bambi
-    from understudy.adapters.numpyro import from_numpyro
-    from understudy.adapters.pymc import from_pymc
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import read as read_table
-    from understudy.errors import BadInput, Refused
-    from understudy.ledger.ledger import Ledger
-    from understudy.mechanisms import (
-        Anchored,
-        CensorUw,
-        CensorW,
-        Mechanism,
-        PerturbedHistogram,
-        Unweighted,
-        Weighted,
-        WeightedE,
-    )
-    from understudy.mechanisms.reference import Reference, reference
-    from understudy.models.base import Model, Parameter
-    from understudy.models.beta import beta
-    from understudy.models.formula import formula
-    from understudy.models.table.joint import joint
-    from understudy.models.table.mixture import mixture
-    from understudy.periods.calibration import calibrate
-    from understudy.periods.pending import PendingRelease
-    from understudy.periods.policy import Policy
-    from understudy.privacy.composition import compose
-    from understudy.privacy.guarantee import Adjacency, Guarantee
-    from understudy.synthesis.release import Release
-    from understudy.synthesis.run import synthesize
-    from understudy.synthesis.simulation import read_anchor, sample
-    from understudy.utility import measure_table
+    from understudy.adapters.bambi import from_bambi as from_bambi
+    from understudy.adapters.numpyro import from_numpyro as from_numpyro
+    from understudy.adapters.pymc import from_pymc as from_pymc
+    from understudy.audit import audit as audit
+    from understudy.domain.schema import Schema as Schema
+    from understudy.domain.tables import read as read_table  # noqa: F401
+    from understudy.errors import BadInput as BadInput
+    from understudy.errors import Refused as Refused
+    from understudy.ledger.ledger import Ledger as Ledger
+    from understudy.mechanisms import Anchored as Anchored
+    from understudy.mechanisms import CensorUw as CensorUw
+    from understudy.mechanisms import CensorW as CensorW
+    from understudy.mechanisms import Mechanism as Mechanism
+    from understudy.mechanisms import PerturbedHistogram as PerturbedHistogram
+    from understudy.mechanisms import Request as Request
+    from understudy.mechanisms import RowMechanism as RowMechanism
+    from understudy.mechanisms import Unweighted as Unweighted
+    from understudy.mechanisms import Weighted as Weighted
+    from understudy.mechanisms import WeightedE as WeightedE
+    from understudy.mechanisms.published import read_anchor as read_anchor
+    from understudy.mechanisms.reference import Reference as Reference
+    from understudy.mechanisms.reference import reference as reference
+    from understudy.models.base import Model as Model
+    from understudy.models.base import Parameter as Parameter
+    from understudy.models.beta import beta as beta
+    from understudy.models.formula import formula as formula
+    from understudy.models.table.joint import joint as joint
+    from understudy.models.table.mixture import mixture as mixture
+    from understudy.periods.calibration import Calibration as Calibration
+    from understudy.periods.calibration import calibrate as calibrate
+    from understudy.periods.pending import PendingRelease as PendingRelease
+    from understudy.periods.pending import release as release
+    from understudy.periods.policy import Policy as Policy
+    from understudy.privacy.composition import compose as compose
+    from understudy.privacy.guarantee import Adjacency as Adjacency
+    from understudy.privacy.guarantee import Guarantee as Guarantee
+    from understudy.synthesis.release import Release as Release
+    from understudy.synthesis.run import synthesize as synthesize
+    from understudy.synthesis.simulation import sample as sample
+    from understudy.utility import measure_table as measure_table
 
 _HOME = {
-    "Adjacency": "understudy.privacy.guarantee",
-    "Anchored": "understudy.mechanisms",
-    "BadInput": "understudy.errors",
-    "CensorUw": "understudy.mechanisms",
-    "CensorW": "understudy.mechanisms",
-    "Guarantee": "understudy.privacy.guarantee",
-    "PendingRelease": "understudy.periods.pending",
-    "Ledger": "understudy.ledger.ledger",
-    "Mechanism": "understudy.mechanisms",
-    "Model": "understudy.models.base",
-    "Parameter": "understudy.models.base",
-    "PerturbedHistogram": "understudy.mechanisms",
-    "Policy": "understudy.periods.policy",
-    "Reference": "understudy.mechanisms.reference",
-    "Refused": "understudy.errors",
-    "Release": "understudy.synthesis.release",
-    "Schema": "understudy.domain.schema",
-    "Unweighted": "understudy.mechanisms",
-    "Weighted": "understudy.mechanisms",
-    "WeightedE": "understudy.mechanisms",
-    "beta": "understudy.models.beta",
-    "calibrate": "understudy.periods.calibration",
-    "compose": "understudy.privacy.composition",
-    "formula": "understudy.models.formula",
-    "from_bambi": "understudy.adapters.bambi",
-    "from_numpyro": "understudy.adapters.numpyro",
-    "from_pymc": "understudy.adapters.pymc",
-    "joint": "understudy.models.table.joint",
-    "measure_table": "understudy.utility",
-    "mixture": "understudy.models.table.mixture",
-    "read_anchor": "understudy.synthesis.simulation",
-    "read_table": "understudy.domain.tables",
-    "reference": "understudy.mechanisms.reference",
-    "sample": "understudy.synthesis.simulation",
-    "synthesize": "understudy.synthesis.run",
+    "understudy.adapters.bambi": "from_bambi",
+    "understudy.adapters.numpyro": "from_numpyro",
+    "understudy.adapters.pymc": "from_pymc",
+    "understudy.audit": "audit",
+    "understudy.domain.schema": "Schema",
+    "understudy.domain.tables": "read_table",
+    "understudy.errors": "BadInput Refused",
+    "understudy.ledger.ledger": "Ledger",
+    "understudy.mechanisms": "Anchored CensorUw CensorW Mechanism PerturbedHistogram "
+    "Request RowMechanism Unweighted Weighted WeightedE",
+    "understudy.mechanisms.published": "read_anchor",
+    "understudy.mechanisms.reference": "Reference reference",
+    "understudy.models.base": "Model Parameter",
+    "understudy.models.beta": "beta",
+    "understudy.models.formula": "formula",
+    "understudy.models.table.joint": "joint",
+    "understudy.models.table.mixture": "mixture",
+    "understudy.periods.calibration": "Calibration calibrate",
+    "understudy.periods.pending": "PendingRelease release",
+    "understudy.periods.policy": "Policy",
+    "understudy.privacy.composition": "compose",
+    "understudy.privacy.guarantee": "Adjacency Guarantee",
+    "understudy.synthesis.release": "Release",
+    "understudy.synthesis.run": "synthesize",
+    "understudy.synthesis.simulation": "sample",
+    "understudy.utility": "measure_table",
 }
+"""Names, by the module that has them."""
+_MODULE = {name: module for module, names in _HOME.items() for name in names.split()}
 
-__all__ = [
-    "Adjacency",
-    "Anchored",
-    "BadInput",
-    "CensorUw",
-    "CensorW",
-    "Guarantee",
-    "Ledger",
-    "Mechanism",
-    "Model",
-    "Parameter",
-    "PendingRelease",
-    "PerturbedHistogram",
-    "Policy",
-    "Reference",
-    "Refused",
-    "Release",
-    "Schema",
-    "Unweighted",
-    "Weighted",
-    "WeightedE",
-    "beta",
-    "calibrate",
-    "compose",
-    "formula",
-    "from_bambi",
-    "from_numpyro",
-    "from_pymc",
-    "joint",
-    "measure_table",
-    "mixture",
-    "read_anchor",
-    "read_table",
-    "reference",
-    "sample",
-    "synthesize",
-]
+__all__ = sorted(_MODULE)  # noqa: PLE0605 - type checkers read the imports above
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name not in _MODULE:
         raise AttributeError(f"module 'understudy' has no attribute {name!r}")
     original = "read" if name == "read_table" else name
-    return getattr(importlib.import_module(_HOME[name]), original)
+    return getattr(importlib.import_module(_MODULE[name]), original)
 
 
 def __dir__() -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from understudy._jax import jnp
 from understudy.audit import Audit, audit, empirical_audit
-from understudy.audit.draws import ladder_draws
-from understudy.audit.run import _model
+from understudy.audit.draws import draws_of
+from understudy.audit.run import _model, _request
 from understudy.audit.search import (
     EXTREMES,
     Base,
@@ -209,9 +209,9 @@ class Overconfident(CensorW):
 class Steep(Anchored):
     """Plans stages that cost three times what was asked for."""
 
-    def plan(self, **arguments):
+    def ladder(self, **arguments):
         honest = Anchored(epsilon=3 * self.epsilon, adjacency=self.adjacency)
-        return honest.plan(**arguments)
+        return honest.ladder(**arguments)
 
 
 @pytest.mark.parametrize("adjacency", ADJACENCIES)
@@ -239,8 +239,9 @@ def test_a_weight_function_that_looks_at_the_other_records_is_caught():
 def test_probabilities_of_exact_draws_stay_within_the_price_of_every_stage(n):
     base = bases(n, seed=3)[1]
     mechanism = Anchored(epsilon=3.0)
-    stages = mechanism.plan(size=n, dimension=MODEL.dimension)
-    draws = ladder_draws(MODEL, mechanism, base.table(MODEL, None), size=n, seed=3)
+    stages = mechanism.ladder(size=n, dimension=MODEL.dimension)
+    request = _request(mechanism, MODEL, base, size=n, seed=3)
+    draws = draws_of(request, MODEL, base.table(MODEL, None), None)
     assert len(stages) == len(draws)
     for stage, draw in zip(stages, draws, strict=True):
         picked = {}

@@ -43,7 +43,7 @@ class TestPlan:
     @given(st.floats(0.01, 20), st.integers(1, 10), st.integers(10, 10**7), st.sampled_from([0, 1]))
     def test_stages_share_the_budget_and_grow(self, epsilon, dimension, size, steps):
         mechanism = us.Anchored(epsilon=epsilon, adjacency=["add-remove", "replace-one"][steps])
-        stages = mechanism.plan(size=size, dimension=dimension)
+        stages = mechanism.ladder(size=size, dimension=dimension)
         spent = 2 * (1 + steps) * sum(stage.bound for stage in stages)
         assert spent <= epsilon * (1 + 1e-12)
         assert spent == pytest.approx(epsilon) or stages[-1].alpha == 1.0
@@ -55,20 +55,20 @@ class TestPlan:
     @given(st.floats(0.01, 20), st.integers(1, 500), st.integers(10, 10**7))
     def test_every_stage_of_chains_has_a_record_for_each_parameter(self, epsilon, dimension, size):
         mechanism = us.Anchored(epsilon=epsilon)
-        stages = mechanism.plan(size=size, dimension=dimension, exact=False)
+        stages = mechanism.ladder(size=size, dimension=dimension, exact=False)
         assert len(stages) == 1 or stages[0].alpha * size >= dimension
         assert 2 * sum(stage.bound for stage in stages) <= epsilon * (1 + 1e-12)
         more = us.Anchored(epsilon=epsilon, stages=len(stages) + 1)
-        first = more.plan(size=size, dimension=dimension, exact=False)[0]
+        first = more.ladder(size=size, dimension=dimension, exact=False)[0]
         assert len(stages) == 12 or first.alpha * size < dimension
 
     def test_chains_with_an_anchor_need_no_ladder(self):
         mechanism = us.Anchored(epsilon=1.0, anchor={"phi": 0.5, "lambda": 2.0})
-        assert len(mechanism.plan(size=10**6, dimension=2, exact=False)) == 1
+        assert len(mechanism.ladder(size=10**6, dimension=2, exact=False)) == 1
 
     def test_everything_can_be_set(self):
         mechanism = us.Anchored(epsilon=1.0, threshold=2.0, stages=3, growth=7.0, candidates=99)
-        stages = mechanism.plan(size=10, dimension=2)
+        stages = mechanism.ladder(size=10, dimension=2)
         assert len(stages) == 3
         assert stages[-1].threshold == 2.0
         assert stages[1].alpha == pytest.approx(7 * stages[0].alpha)
@@ -375,7 +375,7 @@ class TestLedger:
             us.synthesize(MODEL, TABLE, us.CensorW(epsilon=1.0), ledger=tmp_path / "l.db")
         with pytest.raises(us.Refused, match="fixed seed"):
             us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0), ledger=tmp_path / "l.db", seed=1)
-        with pytest.raises(us.Refused, match="--accept-poor-mixing"):
+        with pytest.raises(us.Refused, match="`accept_poor_mixing`"):
             us.synthesize(
                 MODEL,
                 TABLE,

@@ -3,16 +3,17 @@
 import hashlib
 import html
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import understudy as us
+from settling import settled
 from understudy.cli import run
 from understudy.errors import BadInput, Refused
 from understudy.ledger.statement import plain
-from understudy.periods.calibration import calibrate
 from understudy.periods.calibration.choice import Target, best_by_epsilon, choose, smallest_epsilon
 from understudy.periods.calibration.run import _budget
 from understudy.periods.calibration.settings import EPSILONS, Setting, settings
@@ -134,12 +135,11 @@ def calibrated(place, **changes):
         "reference_is": "public",
         "schema": place / "pay.toml",
         "model": "beta",
-        "beside": place,
         "mechanisms": ["anchored"],
         "draws": 2,
         "population": "<b>staff</b>",
     }
-    return calibrate(place / "reference.csv", **(given | changes))
+    return settled(place / "reference.csv", **(given | changes))
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,6 @@ def test_the_best_setting_becomes_the_policy(found):
         o.distance for o in found.outcomes if o.setting.epsilon == found.policy.epsilon
     )
     assert found.policy.budget == 12 * found.policy.epsilon
-    assert found.policy.schema == "pay.toml"
     assert set(found.policy.anchor) == {"phi", "lambda"}
     assert len(found.outcomes) == 24
 
@@ -209,7 +208,9 @@ def test_the_page_says_how_many_periods_the_budget_pays_for(workplace, tmp_path)
 
 def test_policy_and_page_are_written(found, tmp_path):
     page = found.write(tmp_path / "POLICY.toml")
-    assert Policy.load(tmp_path / "POLICY.toml") == found.policy
+    read = Policy.load(tmp_path / "POLICY.toml")
+    assert read == replace(found.policy, schema="POLICY.schema.toml")
+    assert read.load_schema(tmp_path / "POLICY.toml") == found.schema
     text = page.read_text()
     assert "What this assumes" in text
     assert "the median is off by" in text
@@ -244,7 +245,9 @@ def test_a_histogram_s_policy_has_neither_model_nor_anchor(workplace, tmp_path):
     found = calibrated(workplace, mechanisms=["ph"], epsilon=1.0)
     assert (found.policy.model, found.policy.anchor) == (None, None)
     found.write(tmp_path / "POLICY.toml")
-    assert Policy.load(tmp_path / "POLICY.toml") == found.policy
+    assert Policy.load(tmp_path / "POLICY.toml") == replace(
+        found.policy, schema="POLICY.schema.toml"
+    )
 
 
 @pytest.mark.parametrize(("kind", "told"), [("public", False), ("confidential", True)])

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import understudy as us
+from settling import settled
 from understudy.cli import run
 from understudy.mechanisms import Anchored
-from understudy.periods.calibration import calibrate
 from understudy.periods.pending import PendingRelease
 from understudy.periods.policy import Policy
 
@@ -31,18 +31,17 @@ def prepared(tmp_path_factory):
         '[table]\nsize = 400\n[columns.pay]\nrole = "confidential"\ntype = "continuous"\n'
         "bounds = [0, 100]\n"
     )
-    calibrate(
+    settled(
         place / "0.csv",
         reference_is="public",
         schema=place / "pay.toml",
         model="beta",
-        beside=place,
         epsilon=0.5,
         mechanisms=["anchored"],
         draws=1,
         population="staff",
         budget=2.0,
-    ).write(place / "POLICY.toml")
+    ).write(place / "POLICY.toml", schema=place / "pay.toml")
     return place
 
 
@@ -86,11 +85,11 @@ def test_a_period_is_charged_published_and_the_next_one_s_anchor(office):
 def test_the_first_period_starts_from_a_public_reference_or_from_nothing(office):
     issue = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
     assert issue.mechanism.anchor == issue.policy.anchor
-    calibrate(
+    settled(
         office / "0.csv", reference_is="confidential", schema=office / "pay.toml", model="beta",
-        beside=office, epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
+        epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
         budget=2.0,
-    ).write(office / "INSIDE.toml")  # fmt: skip
+    ).write(office / "INSIDE.toml", schema=office / "pay.toml")  # fmt: skip
     inside = PendingRelease.of(office / "INSIDE.toml", "2026-01", office / "ledger.db")
     assert inside.mechanism.anchor is None
     assert inside.anchor == "none: a ladder from nothing"
@@ -192,11 +191,11 @@ def test_of_two_releases_at_once_one_is_refused(office):
 
 def test_another_policy_for_the_same_ledger_is_refused(office, capsys):
     assert run(arguments(office, "2026-01")) == 0
-    calibrate(
+    settled(
         office / "0.csv", reference_is="public", schema=office / "pay.toml", model="beta",
-        beside=office, epsilon=0.25, mechanisms=["anchored"], draws=1, population="staff",
+        epsilon=0.25, mechanisms=["anchored"], draws=1, population="staff",
         budget=2.0,
-    ).write(office / "OTHER.toml")  # fmt: skip
+    ).write(office / "OTHER.toml", schema=office / "pay.toml")  # fmt: skip
     refused(office, capsys, "had another policy", "2026-02", policy="OTHER.toml")
 
 
@@ -250,11 +249,11 @@ def inside(tmp_path_factory, prepared):
     for number in range(2):
         table = pd.read_csv(prepared / f"{number}.csv").assign(note=range(400))
         table.to_csv(place / f"{number}.csv", index=False)
-    calibrate(
+    settled(
         place / "0.csv", reference_is="confidential", schema=place / "pay.toml", model="beta",
-        beside=place, epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
+        epsilon=0.5, mechanisms=["anchored"], draws=1, population="staff",
         budget=2.0,
-    ).write(place / "POLICY.toml")  # fmt: skip
+    ).write(place / "POLICY.toml", schema=place / "pay.toml")  # fmt: skip
     return place
 
 
@@ -436,12 +435,12 @@ def test_a_model_that_is_not_the_policy_s_is_refused(office, capsys):
 
 def test_a_policy_keeps_no_directory_of_the_model_s_file(office, in_file):
     file, _ = in_file
-    found = calibrate(
+    found = settled(
         office / "0.csv", reference_is="confidential", schema=office / "pay.toml",
-        model=f"{file}:staff", beside=office, epsilon=0.5, mechanisms=["anchored"], draws=1,
+        model=f"{file}:staff", epsilon=0.5, mechanisms=["anchored"], draws=1,
         population="staff", budget=2.0,
     )  # fmt: skip
     assert found.policy.model == "mine.py:staff"
     assert found.policy.model_digest == hashlib.sha256(file.read_bytes()).hexdigest()
-    page = found.write(office / "NEW.toml").read_text()
+    page = found.write(office / "NEW.toml", schema=office / "pay.toml").read_text()
     assert "--out 2026-01 --model path/to/mine.py:staff" in page

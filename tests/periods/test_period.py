@@ -88,7 +88,7 @@ def test_what_must_not_come_next_is_refused_and_costs_nothing(ledger, next_, rea
 def test_a_charge_without_publication_blocks_until_it_is_called_abandoned(ledger):
     charge(ledger, terms("2026-01"))
     for period in ("2026-01", "2026-02"):
-        with pytest.raises(Refused, match=r"under way, or never finished.* Ledger\.abandon\(1\)"):
+        with pytest.raises(Refused, match=r"under way, or never finished.*`Ledger\.abandon\(1\)"):
             charge(ledger, terms(period))
     ledger.abandon(1)
     release(ledger, terms("2026-01"), {"phi": 0.1})

@@ -55,7 +55,7 @@ def test_one_conditional_guarantee_makes_the_whole_conditional():
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        (CHAINS | {"waived": True}, "promises no number"),
+        (CHAINS | {"accept_poor_mixing": True}, "promises no number"),
         ({"kind": Kind.NONE, "epsilon": None}, "promises no number"),
         ({"seeded": True}, "fixed seed"),
         ({"unit": "pid"}, "different units .one 'pid', one row."),

@@ -111,7 +111,7 @@ def test_the_headline_of_a_conditional_guarantee_begins_with_the_epsilon_asked_f
     assert asked.headline.startswith("ε = 1, provided that the Markov chains have converged")
 
 
-@pytest.mark.parametrize("changes", [{"sampler": "nuts"}, {"waived": True}])
+@pytest.mark.parametrize("changes", [{"sampler": "nuts"}, {"accept_poor_mixing": True}])
 def test_no_draw_by_chains_can_be_called_strict(changes):
     with pytest.raises(ValueError, match="never strict"):
         guarantee(**changes)
@@ -124,7 +124,7 @@ def test_every_kind_says_what_it_means(kind):
 
 
 def test_a_waived_check_of_convergence_stands_in_front():
-    waived = guarantee(kind=Kind.CONDITIONAL, sampler="nuts", waived=True)
+    waived = guarantee(kind=Kind.CONDITIONAL, sampler="nuts", accept_poor_mixing=True)
     assert "have converged, WHICH WAS NOT REQUIRED OF THEM. If they have" in waived.headline
     assert waived.to_dict()["convergence_waived"]
     assert waived.delta is None

@@ -135,7 +135,7 @@ def test_a_seeded_card_is_not_for_release_on_the_screen_and_on_every_sheet():
 
 
 def test_a_guarantee_whose_chains_were_not_checked_is_conditional():
-    text = text_of(replace(CONDITIONAL, waived=True))
+    text = text_of(replace(CONDITIONAL, accept_poor_mixing=True))
     assert "! Conditional guarantee" in text
     assert "did not insist that this was checked" in text
     assert "Strict" not in text

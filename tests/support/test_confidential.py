@@ -104,8 +104,9 @@ def test_a_pickle_or_a_copy_of_a_release_is_its_public_half(release, tmp_path):
 
 
 def test_what_must_stay_says_so_and_no_more(release):
-    prepared = prepare(us.beta(SCHEMA), TABLE, us.Anchored(epsilon=1.0))
-    for internal in (release.internal, prepared, prepared.job, prepared.draw()):
+    request = prepare(us.beta(SCHEMA), TABLE, us.Anchored(epsilon=1.0))
+    plan = request.mechanism.plan(request)
+    for internal in (release.internal, request, plan, plan.draw()):
         name = type(internal).__name__
         assert repr(internal) == str(internal) == f"<{name}: confidential, stays inside>"
         for leak in (pickle.dumps, copy.copy, copy.deepcopy):
@@ -123,10 +124,9 @@ def test_what_a_calibration_tried_on_a_confidential_table_is_not_shown(tmp_path)
     (tmp_path / "s.toml").write_text(TOML)
     TABLE.to_csv(tmp_path / "t.csv", index=False)
     made = us.calibrate(
+        us.Schema.load(tmp_path / "s.toml"),
         tmp_path / "t.csv",
         reference_is="confidential",
-        schema=tmp_path / "s.toml",
-        model=None,
         population="us",
         epsilon=1.0,
         draws=1,

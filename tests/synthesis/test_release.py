@@ -29,7 +29,8 @@ SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bound
 
 def release(count=1, report=lambda: "<p>report</p>"):
     parameters = tuple({"parameters": {"phi": k}, "schema": SCHEMA} for k in range(count))
-    return Release.of(GUARANTEE, (FRAME,) * count, parameters, internal=Internal({"n": 2}, report))
+    internal = Internal({"n": 2}, report)
+    return Release.of(GUARANTEE, (FRAME,) * count, parameters, model=None, internal=internal)
 
 
 def files(directory):

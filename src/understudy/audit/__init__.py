@@ -4,10 +4,31 @@ On simulated tables it computes the posterior that a mechanism draws from, for a
 neighbour that it searches for, and reports the largest log-ratio between the two: a lower bound on
 the ε that the mechanism really has. What it finds can refute a claim and never prove one. Nothing
 in it is confidential.
+
+run          one audit, from the search to the verdict
+search       the neighbours that a mechanism tells apart best
+draws        what a mechanism puts into the equation, draw by draw
+result       what was found, beside what was asked for and what is claimed
+figure       the two posteriors as a picture
+empirical    a lower bound from runs alone, where no grid can hold the posterior
 """
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from understudy.audit.empirical import empirical_audit
 from understudy.audit.result import Audit
 from understudy.audit.run import audit, with_record_weights
 
 __all__ = ["Audit", "audit", "empirical_audit", "with_record_weights"]
+
+
+class _Verb(ModuleType):
+    """Lets `understudy.audit(...)` be called, although the package has the verb's name."""
+
+    def __call__(self, *args: Any, **options: Any) -> Audit:
+        return audit(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Verb

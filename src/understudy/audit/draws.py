@@ -1,12 +1,7 @@
-"""What a mechanism puts into the equation, draw by draw, for a table of the audit.
-
-A ladder is audited stage by stage with the anchors held fixed, because each anchor is public by the
-time it is used; the losses of the stages add up.
-"""
+"""What a mechanism puts into the equation, draw by draw, for a table of the audit."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,19 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.audit.search import POINTS, Table
-from understudy.mechanisms.fitting import DRAWS, first_row
-from understudy.mechanisms.ladder import anchored_row, climb, first_proposal
-from understudy.privacy.guarantee import Weights
+from understudy.audit.search import Table
 from understudy.samplers.exact import UNIT, Selection, summed_scores
-from understudy.samplers.lipschitz import reach
-from understudy.samplers.quadrature import quadrature
-from understudy.support.progress import silent
-from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
-    from understudy.mechanisms import Anchored, RowMechanism
-    from understudy.mechanisms.anchored import Stage
+    from understudy.mechanisms import Request
+    from understudy.mechanisms.plan import Target
     from understudy.models.base import Model
     from understudy.score import Row
 
@@ -66,61 +54,22 @@ class Draw:
     """Where the draw is exact."""
 
 
-def row_draw(
-    model: Model, mechanism: RowMechanism, alpha_function: AlphaFunction | None, seed: int
-) -> Draw:
-    """Return the one draw of a mechanism that is a row of the equation."""
-    return Draw(partial(_learned_row, model, mechanism, alpha_function, seed))
-
-
-def _learned_row(
-    model: Model,
-    mechanism: RowMechanism,
-    alpha_function: AlphaFunction | None,
-    seed: int,
-    table: Table,
-) -> Row:
-    """Return the row as `fitting.py` has it, with draws from the Unweighted posterior itself."""
-    row = table.blanked(first_row(model, table.data, mechanism))
-    if alpha_function is not None:
-        return table.weighted(row, jnp.asarray(alpha_function(table.values[: table.count])))
-    if mechanism.weights is Weights.SAME_DATA:
-        unweighted = row._replace(bound=jnp.asarray(math.inf))
-        posterior = quadrature(model, table.data, unweighted, points=POINTS)
-        draws = jnp.asarray(posterior.draws(np.random.default_rng(seed), DRAWS))
-        risk = reach(model, draws, table.data, row).risk
-        return table.weighted(row, mechanism.alpha(risk[: table.count]))
-    return row
-
-
-def ladder_draws(
-    model: Model, mechanism: Anchored, table: Table, *, size: int, seed: int
+def draws_of(
+    request: Request, model: Model, table: Table, alpha_function: AlphaFunction | None
 ) -> list[Draw]:
-    """Return the stages of a ladder as it climbs, with exact draws, on one table."""
-    present = {name: column[: table.count] for name, column in table.data.items()}
-    plan = mechanism.plan(
-        size=size, dimension=model.dimension, rows_per_record=model.rows_per_record
-    )
-    rungs = climb(
-        model,
-        present,
-        mechanism,
-        plan,
-        Source(seed),
-        size=size,
-        public={},
-        exact=True,
-        accept_poor_mixing=False,
-        progress=silent,
-    )
-    anchors = [first_proposal(model, mechanism).centre, *(rung.z for rung in rungs)]
-    draws = []
-    for stage, anchor, rung in zip(plan, anchors, rungs, strict=False):
-        learn = partial(_anchored_row, model, stage, anchor)
-        assert isinstance(rung.seen, Selection)
-        draws.append(Draw(learn, Candidates.of(model, rung.seen, table, learn(table))))
-    return draws
+    """Return the draws that a mechanism makes to answer a request, from its targets on a table."""
+
+    def draw(target: Target) -> Draw:
+        learn = partial(_learned, target, alpha_function)
+        if target.selection is None:
+            return Draw(learn)
+        return Draw(learn, Candidates.of(model, target.selection, table, learn(table)))
+
+    return [draw(target) for target in request.mechanism.targets(request)]
 
 
-def _anchored_row(model: Model, stage: Stage, anchor: np.ndarray, table: Table) -> Row:
-    return table.blanked(anchored_row(model, anchor, table.data, stage))
+def _learned(target: Target, alpha_function: AlphaFunction | None, table: Table) -> Row:
+    row = target.row(table.data, table.count)
+    if alpha_function is None:
+        return table.blanked(row)
+    return table.weighted(row, jnp.asarray(alpha_function(table.values[: table.count])))

@@ -5,23 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.audit.draws import AlphaFunction, Draw, ladder_draws, row_draw
+from understudy.audit.draws import AlphaFunction, Draw, draws_of
 from understudy.audit.result import Audit, Curve
-from understudy.audit.search import Bench, Grid, Pair, bases, bulk, largest_gap
+from understudy.audit.search import Base, Bench, Grid, Pair, bases, bulk, largest_gap
 from understudy.domain.schema import LARGEST_UNIT, Schema
+from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
-from understudy.mechanisms import Anchored, CensorW, Mechanism, RowMechanism
-from understudy.mechanisms.pricing import Plan
+from understudy.mechanisms import Mechanism, Request
+from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.beta import beta
 from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency, Weights, check_epsilon
+from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
+    from understudy.mechanisms import CensorW
     from understudy.models.base import Model
 
 SMALLEST_N, LARGEST_N = 10, 100_000
@@ -41,13 +45,21 @@ def audit(
 ) -> Audit:
     """Search for the neighbours that the mechanism tells apart best, on the Beta model.
 
-    `alpha_function` gives the weights of records from their values, within [0, 1], and takes the
-    place of weights learned from the table. `epsilon` is what to compare with; mechanisms without
-    a target need it.
+    Args:
+        mechanism: What to break, with its ε.
+        n: Records of the simulated tables.
+        adjacency: Which tables are neighbours.
+        seed: From which the tables are simulated.
+        alpha_function: Weights of records from their values, within [0, 1], in place of weights
+            that are learned from the table.
+        epsilon: What to compare with, by default the mechanism's own; without a target it has none.
+        rows_per_unit: Makes each of the `n` a person with so many rows; neighbours then differ by a
+            person.
+        unit: Whether the mechanism is told which rows belong together; if it is not, it takes each
+            row for a record, and its guarantee claims nothing about people.
 
-    With `rows_per_unit`, each of the `n` is a person with so many rows, and neighbours differ by a
-    person. `unit` says whether the mechanism is told which rows belong together; if it is not, it
-    takes each row for a record, and its guarantee claims nothing about people.
+    Returns:
+        The largest log-ratio that was found, beside what was asked for and what is claimed.
     """
     adjacency = Adjacency.parse(adjacency)
     if isinstance(n, bool) or not isinstance(n, int) or not SMALLEST_N <= n <= LARGEST_N:
@@ -60,37 +72,40 @@ def audit(
         raise BadInput("weights by a function of the record serve records of one row.")
     target = _target(mechanism, epsilon)
     model = _unit_model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
-    size = n * rows_per_unit
-    claimed = _claimed(mechanism, model, size, adjacency, alpha_function)
-    if not unit and rows_per_unit > 1:
-        claimed = None
-    found = []
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
+    measurements = []
     for base in bases(people, seed, width=rows_per_unit):
-        if isinstance(mechanism, Anchored):
-            table = base.table(model, None)
-            draws = ladder_draws(model, mechanism, table, size=size, seed=seed)
-        elif isinstance(mechanism, RowMechanism):
-            draws = [row_draw(model, mechanism, alpha_function, seed)]
-        else:
-            raise BadInput(f"{mechanism.name} draws no parameters, so there is nothing to audit.")
+        request = _request(mechanism, model, base, size=n * rows_per_unit, seed=seed)
+        claimed = _claimed(request, adjacency, alpha_function)
+        draws = draws_of(request, model, base.table(model, None), alpha_function)
         pair = Bench(model, base, [draw.learn for draw in draws]).search(adjacency)
-        found.append(_measured(model, pair, draws))
-    best = max(found, key=lambda measured: measured.largest)
+        measurements.append(_measured(model, pair, draws))
+    best = max(measurements, key=lambda measured: measured.largest)
+    picked = [each.selection for each in measurements if each.selection is not None]
     return Audit(
         mechanism=mechanism.name,
         adjacency=adjacency,
         target=target,
         largest_log_ratio=best.largest,
-        claimed=claimed,
+        claimed=claimed if unit or rows_per_unit == 1 else None,
         n=n,
         neighbour=str(best.pair),
-        selection_log_ratio=(
-            max(measured.selection for measured in found)
-            if isinstance(mechanism, Anchored)
-            else None
-        ),
+        selection_log_ratio=max(picked, default=None),
         curves=best.curves,
+    )
+
+
+def _request(mechanism: Mechanism, model: Model, base: Base, *, size: int, seed: int) -> Request:
+    """Return the records that neighbours share, as a synthesis would be asked about them."""
+    return Request(
+        mechanism=mechanism,
+        model=model,
+        schema=model.schema,
+        columns=base.columns(model, base.others),
+        skeleton=Skeleton({}, size),
+        size=size,
+        sampler=resolve_sampler("auto", mechanism, model),
+        source=Source(seed),
     )
 
 
@@ -118,44 +133,37 @@ def with_record_weights(mechanism: Mechanism) -> Mechanism:
 
     from understudy.mechanisms.reference import reference
 
-    if not isinstance(mechanism, CensorW):
+    if mechanism.earlier is not Earlier.NEEDED:
         raise BadInput(f"record weights belong to censor-w, not to {mechanism.name}.")
     values = np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)
     history = pd.DataFrame({"x": values})
-    return replace(mechanism, reference=reference(_model(), history, confidential=False))
+    learned = reference(_model(), history, confidential=False)
+    return replace(cast("CensorW", mechanism), reference=learned)
 
 
 def _target(mechanism: Mechanism, epsilon: float | None) -> float:
-    target = getattr(mechanism, "epsilon", None) if epsilon is None else epsilon
+    target = mechanism.target if epsilon is None else epsilon
     if target is None:
         raise BadInput(f"{mechanism.name} has no epsilon of its own to compare with: give one.")
     return check_epsilon(target)
 
 
 def _claimed(
-    mechanism: Mechanism,
-    model: Model,
-    size: int,
-    adjacency: Adjacency,
-    alpha_function: AlphaFunction | None,
+    request: Request, adjacency: Adjacency, alpha_function: AlphaFunction | None
 ) -> float | None:
     """Return the claim: what is charged, and never more than what was asked for.
 
     The second part keeps a mechanism that censors at a larger bound than it says from being
     excused by that bound.
     """
-    asked = getattr(mechanism, "epsilon", math.inf) * adjacency.steps / mechanism.adjacency.steps
+    mechanism = request.mechanism
+    target = math.inf if mechanism.target is None else mechanism.target
+    asked = target * adjacency.steps / mechanism.adjacency.steps
     if alpha_function is not None:
-        if getattr(mechanism, "weights", None) is not Weights.SAME_DATA:
+        if mechanism.weights is not Weights.SAME_DATA:
             raise BadInput(f"{mechanism.name} learns no weights that a function could replace.")
-        return asked if isinstance(mechanism, RowMechanism) and mechanism.bound < math.inf else None
-    bounds: tuple[float, ...] = (mechanism.bound,) if isinstance(mechanism, RowMechanism) else ()
-    if isinstance(mechanism, Anchored):
-        plan = mechanism.plan(
-            size=size, dimension=model.dimension, rows_per_record=model.rows_per_record
-        )
-        bounds = tuple(stage.bound for stage in plan)
-    charged = Plan(mechanism, bounds, draws=1).cost
+        return asked if getattr(mechanism, "bound", math.inf) < math.inf else None
+    charged = mechanism.plan(request).cost
     return None if charged is None else min(asked, charged[adjacency].epsilon)
 
 
@@ -163,7 +171,8 @@ def _claimed(
 class _Measured:
     pair: Pair
     largest: float
-    selection: float
+    selection: float | None
+    """Of exact draws."""
     curves: tuple[Curve, ...]
 
 
@@ -173,7 +182,8 @@ def _measured(model: Model, pair: Pair, draws: list[Draw]) -> _Measured:
     Exact draws are compared once more, by the whole numbers that decide which candidate is picked.
     """
     tables = [pair.base.table(model, slot) for slot in (pair.before, pair.after)]
-    total, selection = 0.0, 0.0
+    total = 0.0
+    selections: list[float] = []
     curves: tuple[Curve, ...] = ()
     for draw in draws:
         sides = [(table, draw.learn(table)) for table in tables]
@@ -182,8 +192,10 @@ def _measured(model: Model, pair: Pair, draws: list[Draw]) -> _Measured:
         total += largest_gap(one, other)
         curves = _curves(model, grid, one, other)
         if draw.candidates is not None:
-            selection += largest_gap(*(draw.candidates.log_probabilities(*side) for side in sides))
-    return _Measured(pair, max(total, selection), selection, curves)
+            picked = (draw.candidates.log_probabilities(*side) for side in sides)
+            selections.append(largest_gap(*picked))
+    selection = sum(selections) if selections else None
+    return _Measured(pair, max(total, selection or 0.0), selection, curves)
 
 
 def _curves(model: Model, grid: Grid, one: np.ndarray, other: np.ndarray) -> tuple[Curve, ...]:

@@ -28,6 +28,7 @@ from understudy.samplers.quadrature import quadrature
 from understudy.score import Row, log_target
 
 if TYPE_CHECKING:
+    from understudy.domain.tables import Columns
     from understudy.models.base import Data, Model
 
 Slot = float | None
@@ -80,14 +81,17 @@ class Base:
     def table(self, model: Model, slot: Slot) -> Table:
         """Return the table with that record, or a person with such rows, in the slot."""
         values = np.append(self.others, np.full(self.width, _FILLER if slot is None else slot))
+        rows_per_record = 1 if model.schema.unit is None else self.width
+        present = len(values) if slot is not None else len(self.others)
+        return Table(values, present // rows_per_record, model.prepare(self.columns(model, values)))
+
+    def columns(self, model: Model, values: np.ndarray) -> Columns:
+        """Return rows as the model's schema declares them."""
         column, unit = model.schema.confidential[0], model.schema.unit
-        columns = {column.name: column.lower + column.width * values}
-        records, of_the_slot = len(values), self.width
+        columns: Columns = {column.name: column.lower + column.width * values}
         if unit is not None:
-            records, of_the_slot = records // self.width, 1
-            columns[unit.name] = np.repeat(np.arange(records), self.width)
-        absent = of_the_slot if slot is None else 0
-        return Table(values, records - absent, model.prepare(columns))
+            columns[unit.name] = np.repeat(np.arange(len(values) // self.width), self.width)
+        return columns
 
 
 def bases(count: int, seed: int, *, width: int = 1) -> tuple[Base, ...]:

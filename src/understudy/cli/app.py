@@ -14,14 +14,17 @@ import typer
 from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
 
 from understudy import __version__
-from understudy.cli import audit as cli_audit
-from understudy.cli import ledger as cli_ledger
-from understudy.cli import policy as cli_policy
-from understudy.cli import study as cli_study
-from understudy.cli import synthesize as cli_synthesize
-from understudy.cli import tables as cli_tables
+from understudy.cli import ledger, study
+from understudy.cli.audit import audit
+from understudy.cli.calibrate import calibrate
+from understudy.cli.compare import compare
+from understudy.cli.demo import demo
 from understudy.cli.flags import in_flags
+from understudy.cli.init import init
 from understudy.cli.options import Exit
+from understudy.cli.release import release
+from understudy.cli.sample import sample
+from understudy.cli.synthesize import synthesize
 from understudy.errors import BadInput, Problem, Refused
 from understudy.support.left_behind import NOTHING, leave, left_behind
 
@@ -34,19 +37,10 @@ app = typer.Typer(
 )
 
 
-for each in (
-    cli_synthesize.demo,
-    cli_tables.init,
-    cli_synthesize.synthesize,
-    cli_policy.calibrate,
-    cli_policy.release,
-    cli_tables.sample,
-    cli_tables.compare,
-    cli_audit.audit,
-):
+for each in (demo, init, synthesize, calibrate, release, sample, compare, audit):
     app.command()(each)
-app.add_typer(cli_ledger.app, name="ledger")
-app.add_typer(cli_study.app, name="study")
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(study.app, name="study")
 
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""

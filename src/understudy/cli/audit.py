@@ -39,7 +39,7 @@ def audit(
     """
     import json
 
-    from understudy import audit as auditing
+    from understudy.audit import run
     from understudy.mechanisms import make_mechanism
     from understudy.support.files import written_atomically
     from understudy.support.progress import shown, stage
@@ -53,8 +53,8 @@ def audit(
     chosen = make_mechanism(mechanism, epsilon=epsilon, adjacency=adjacency)
     with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
         if record_weights:
-            chosen = auditing.with_record_weights(chosen)
-        found = auditing.audit(
+            chosen = run.with_record_weights(chosen)
+        found = run.audit(
             chosen,
             n=n,
             adjacency=adjacency,

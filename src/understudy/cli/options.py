@@ -5,9 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
+    from understudy.models.base import Model
+    from understudy.support.progress import Progress
 
 
 class Exit(IntEnum):
@@ -29,7 +36,38 @@ Seed = Annotated[
     int | None, typer.Option(help="Fix the randomness; the result is then NOT for release.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release in that place.")]
+Family = Annotated[
+    str | None, typer.Option(help="Family of a formula: gaussian, beta, poisson, ...")
+]
+Prior = Annotated[
+    list[str] | None,
+    typer.Option(help="Prior of a formula's parameter, such as 'Intercept=normal(0, 1)'."),
+]
+Parquet = Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
+
+
+def load(
+    model: str | None,
+    schema: Schema,
+    family: str | None,
+    priors: list[str] | None,
+    progress: Progress,
+) -> Model | None:
+    """Build the model that was named, if one was."""
+    if model is None:
+        return None
+    from understudy.adapters.loading import load_model
+    from understudy.support.progress import stage
+
+    with stage(progress, "Model"):
+        return load_model(model, schema=schema, family=family, priors=priors or ())
+
+
+def check_new(path: Path, *, force: bool, what: str) -> None:
+    """Refuse to overwrite a file."""
+    if path.exists() and not force:
+        raise BadInput(f"'{path}' exists already: name another {what}, or add `force`.")
 
 
 def say_where(directory: Path, headline: str) -> None:

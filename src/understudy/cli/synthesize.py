@@ -1,49 +1,26 @@
-"""`understudy synthesize`, and the demo of it."""
+"""`understudy synthesize`: a table, a model and a mechanism in, a release out."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Data, Force, Quiet, SchemaFile, Seed, say_where
+from understudy.cli.options import (
+    Data,
+    Family,
+    Force,
+    Parquet,
+    Prior,
+    Quiet,
+    SchemaFile,
+    Seed,
+    load,
+    say_where,
+)
 from understudy.errors import BadInput
-
-
-def demo(
-    out: Annotated[
-        Path | None, typer.Option(help="Directory to write; default: understudy-demo.")
-    ] = None,
-    seed: Seed = None,
-    force: Force = False,
-    quiet: Quiet = False,
-) -> None:
-    """Synthesise the embedded, simulated survey of doctorate recipients."""
-    from understudy import data
-    from understudy.domain.schema import Schema
-    from understudy.mechanisms import Anchored
-    from understudy.models.formula import formula
-    from understudy.support.progress import shown, stage
-    from understudy.synthesis import run as synthesis
-    from understudy.synthesis.release import check_destination, released_schema
-
-    schema = Schema.load(data.survey_schema())
-    destination = out or Path("understudy-demo")
-    # An earlier demo holds nothing confidential and may be made again; another release may not.
-    replace = force or released_schema(destination) == schema.digest
-    check_destination(destination, force=replace)
-    with shown(quiet=quiet) as progress:
-        with stage(progress, "Model"):
-            model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
-        release = synthesis.synthesize(
-            model, data.survey_table(), Anchored(epsilon=1.0), seed=seed, progress=progress
-        )
-        with stage(progress, "Writing"):
-            release.write(destination, force=replace)
-    if not quiet:
-        typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
-        say_where(destination, release.guarantee.headline)
 
 
 def synthesize(
@@ -57,13 +34,8 @@ def synthesize(
             "'salary ~ gender + age', or path/to/file.py:function; ph needs none."
         ),
     ] = None,
-    family: Annotated[
-        str | None, typer.Option(help="Family of a formula: gaussian, beta, poisson, ...")
-    ] = None,
-    prior: Annotated[
-        list[str] | None,
-        typer.Option(help="Prior of a formula's parameter, such as 'Intercept=normal(0, 1)'."),
-    ] = None,
+    family: Family = None,
+    prior: Prior = None,
     mechanism: Annotated[
         str,
         typer.Option(help="anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."),
@@ -112,7 +84,7 @@ def synthesize(
     ledger: Annotated[
         str | None, typer.Option(help="Ledger to charge before anything is drawn.")
     ] = None,
-    parquet: Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")] = False,
+    parquet: Parquet = False,
     seed: Seed = None,
     accept_poor_mixing: Annotated[
         bool,
@@ -125,13 +97,10 @@ def synthesize(
     quiet: Quiet = False,
 ) -> None:
     """Synthesise a table and write the release and its guarantee."""
-    from dataclasses import replace
-
-    from understudy.adapters.loading import load_model
     from understudy.domain.schema import Schema
-    from understudy.mechanisms import PerturbedHistogram, make_mechanism
+    from understudy.mechanisms import make_mechanism
     from understudy.support.progress import shown, stage
-    from understudy.synthesis import run as synthesis
+    from understudy.synthesis import run
     from understudy.synthesis.release import check_destination
 
     chosen = make_mechanism(
@@ -149,15 +118,12 @@ def synthesize(
     confidential = _check_reference(chosen, reference, reference_is, anchor)
     declared = Schema.load(schema)
     check_destination(out, force=force)
-    if model is None and not isinstance(chosen, PerturbedHistogram):
-        raise BadInput(f"the mechanism {mechanism} needs --model.")
+    if model is None and chosen.needs_model:
+        raise BadInput(f"the mechanism {mechanism} needs `model`.")
     with shown(quiet=quiet) as progress:
-        built = None
-        if model is not None:
-            with stage(progress, "Model"):
-                built = load_model(model, schema=declared, family=family, priors=prior or ())
+        built = load(model, declared, family, prior, progress)
         if built is not None and anchor is not None:
-            from understudy.mechanisms.reference import read_anchor
+            from understudy.mechanisms.published import read_anchor
 
             chosen = replace(chosen, anchor=read_anchor(anchor, built))  # type: ignore[call-arg]
         if built is not None and reference is not None:
@@ -167,7 +133,7 @@ def synthesize(
                 built, reference, confidential=confidential, seed=seed, progress=progress
             )
             chosen = replace(chosen, reference=learned)  # type: ignore[call-arg]
-        release = synthesis.synthesize(
+        release = run.synthesize(
             built or declared,
             table,
             chosen,
@@ -195,11 +161,11 @@ def _check_reference(
     options = {"reference": reference, "anchor": anchor}
     for name, given in options.items():
         if given is not None and not hasattr(mechanism, name):
-            raise BadInput(f"--{name} means nothing to this mechanism: leave it out.")
+            raise BadInput(f"`{name}` means nothing to this mechanism: leave it out.")
     if (reference is None) != (reference_is is None):
-        raise BadInput("--reference and --reference-is belong together: give both or neither.")
+        raise BadInput("`reference` and `reference_is` belong together: give both or neither.")
     if reference is not None and anchor is not None:
         raise BadInput("an anchor and a reference were both given: leave out one of them.")
     if reference_is not in (None, "public", "confidential"):
-        raise BadInput(f"--reference-is must be public or confidential, not '{reference_is}'.")
+        raise BadInput(f"`reference_is` must be public or confidential, not '{reference_is}'.")
     return reference_is == "confidential"

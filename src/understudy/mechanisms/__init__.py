@@ -1,20 +1,32 @@
-"""The mechanisms, each a row of the equation in `score.py`, and how to find one by name."""
+"""The mechanisms, one small file each, which owns its plan, its cost and its draw.
 
-from __future__ import annotations
+base         what a mechanism is, and everything that the library asks of one
+request      what was asked for, checked and settled
+plan         what a mechanism will do: its cost, and its draw
+row          mechanisms that are a row of the equation in `score.py`
+unweighted, weighted, weighted_e, censor_uw, censor_w, ph    the paper's six
+anchored     the censored likelihood ratio to a public anchor, and `ladder`, how it climbs
+fitting      chains that have converged, or are refused
+histogram    counts and noise, for ph
+weights      record weights from risks
+reference    another table, to learn weights or an anchor from
+published    θ as a release publishes it
+observed     what is seen on the way, for the diagnostics
+arguments    each argument, checked by its name
+registry     mechanisms by name
+"""
 
-from dataclasses import MISSING, fields
-from typing import Any
-
-from understudy.errors import BadInput, nearest
 from understudy.mechanisms.anchored import Anchored
-from understudy.mechanisms.base import Mechanism, RowMechanism
+from understudy.mechanisms.base import Mechanism
 from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
 from understudy.mechanisms.ph import PerturbedHistogram
+from understudy.mechanisms.registry import BY_NAME, make_mechanism
+from understudy.mechanisms.request import Request
+from understudy.mechanisms.row import RowMechanism
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.mechanisms.weighted import Weighted
 from understudy.mechanisms.weighted_e import WeightedE
-from understudy.privacy.guarantee import check_epsilon
 
 __all__ = [
     "BY_NAME",
@@ -23,48 +35,10 @@ __all__ = [
     "CensorW",
     "Mechanism",
     "PerturbedHistogram",
+    "Request",
     "RowMechanism",
     "Unweighted",
     "Weighted",
     "WeightedE",
     "make_mechanism",
 ]
-
-BY_NAME: dict[str, type[Mechanism]] = {
-    mechanism.name: mechanism
-    for mechanism in (
-        Unweighted,
-        Weighted,
-        WeightedE,
-        CensorUw,
-        CensorW,
-        PerturbedHistogram,
-        Anchored,
-    )
-}
-
-
-def make_mechanism(name: str, **arguments: Any) -> Mechanism:
-    """Return the mechanism of that name with those arguments; None stands for not given.
-
-    An argument that the mechanism does not have is refused, with one exception: mechanisms without
-    a target ignore ε, so that one script can run them all.
-    """
-    mechanism = _by_name(name)
-    known = {field.name: field for field in fields(mechanism)}
-    given = {key: value for key, value in arguments.items() if value is not None}
-    if "epsilon" in given:
-        check_epsilon(given["epsilon"])
-    for key in given.keys() - known.keys() - {"epsilon"}:
-        raise BadInput(f"the mechanism {name} has no option '{key}': leave it out.")
-    for key, field in known.items():
-        if field.default is MISSING and key not in given:
-            raise BadInput(f"the mechanism {name} needs `{key}`.")
-    return mechanism(**{key: value for key, value in given.items() if key in known})
-
-
-def _by_name(name: str) -> type[Mechanism]:
-    if name in BY_NAME:
-        return BY_NAME[name]
-    hint = nearest(name.lower().replace("_", "-"), BY_NAME)
-    raise BadInput(f"there is no mechanism '{name}'{hint}: choose one of {', '.join(BY_NAME)}.")

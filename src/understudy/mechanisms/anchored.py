@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput
-from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.base import Earlier, Mechanism
 from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from understudy.mechanisms.ladder import AnchoredPlan
+    from understudy.mechanisms.plan import Target
     from understudy.mechanisms.reference import Reference
+    from understudy.mechanisms.request import Request
+    from understudy.models.base import Model
 
 FINAL_THRESHOLD = 1.0
 FAR_THRESHOLD = 2.0
@@ -88,11 +91,62 @@ class Anchored(Mechanism):
     name = "anchored"
     kind = Kind.STRICT
     weights = Weights.NONE
+    needs_size = True
+    draws_exactly = True
+    earlier = Earlier.WELCOME
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.anchor is not None and self.reference is not None:
             raise BadInput("an anchor and a reference were both given: leave out one of them.")
+
+    def plan(self, request: Request) -> AnchoredPlan:
+        """Return the stages of the climb; an anchor that is no value of the model is refused."""
+        from understudy.mechanisms.ladder import AnchoredPlan
+        from understudy.mechanisms.published import check_theta
+
+        assert request.model is not None
+        if self.anchor is not None:
+            check_theta(dict(self.anchor), request.model)
+        return AnchoredPlan(request, self, self._ladder_for(request))
+
+    def _ladder_for(self, request: Request) -> tuple[Stage, ...]:
+        assert request.model is not None
+        return self.ladder(
+            size=request.size,
+            dimension=request.model.dimension,
+            exact=request.sampler == "exact",
+            rows_per_record=request.model.rows_per_record,
+        )
+
+    def samplers(self, model: Model) -> Sequence[str]:
+        """Return the samplers: candidates where they can be dense enough."""
+        return super().samplers(model)[::-1]
+
+    def targets(self, request: Request) -> Sequence[Target]:
+        """Return the target of each stage of one climb."""
+        from understudy.mechanisms.ladder import stage_targets
+
+        return stage_targets(request, self, self._ladder_for(request))
+
+    @property
+    def references(self) -> Sequence[Reference]:
+        """The reference that the climb starts from, if there is one."""
+        return () if self.reference is None else (self.reference,)
+
+    @property
+    def origins(self) -> Sequence[str]:
+        """Where the start comes from."""
+        return (*super().origins, *(() if self.anchor is None else ("release",)))
+
+    def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Anchored:
+        """Return it anchored at θ."""
+        return replace(self, anchor=theta)
+
+    @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """Return thresholds: below 1 a draw now and then lands far off, too seldom to be seen."""
+        return tuple({"threshold": threshold} for threshold in (1.0, 1.5, 2.0, 4.0))
 
     @property
     def start(self) -> Mapping[str, Any] | None:
@@ -124,7 +178,7 @@ class Anchored(Mechanism):
         spare = self.candidate_count(dimension) / _WANTED_CANDIDATES
         return min(max(spare ** (2 / dimension) / math.e, SMALLEST_GROWTH), LARGEST_GROWTH)
 
-    def plan(
+    def ladder(
         self, *, size: int, dimension: int, exact: bool = True, rows_per_record: int = 1
     ) -> tuple[Stage, ...]:
         """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one).

@@ -1,21 +1,43 @@
-"""What a mechanism is: the three columns α, b and B of its row, and what follows from them."""
+"""What a mechanism is.
+
+It answers `plan(request)` with a plan that knows its cost and can draw. Everything else that the
+library has to know of a mechanism, it says of itself too: which samplers it allows, what
+calibration may try, how it goes on from an earlier release, and what an audit looks at. Nothing
+outside this package asks which mechanism it has before it.
+"""
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from understudy.errors import BadInput
-from understudy.privacy.guarantee import Adjacency, Kind, Weights, check_epsilon
+from understudy.mechanisms.arguments import check_arguments
+from understudy.privacy.guarantee import Adjacency, Kind, Weights
 
 if TYPE_CHECKING:
-    import jax
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
+    from understudy.mechanisms.plan import Plan, Target
+    from understudy.mechanisms.reference import Reference
+    from understudy.mechanisms.request import Request
+    from understudy.models.base import Model
+    from understudy.support.randomness import Source
+
+LARGEST_EXACT_DIMENSION = 10
+"""Beyond this, candidates become too sparse and chains take over."""
 
 
-LARGEST_BINS = 1_000_000
+class Earlier(Enum):
+    """What the θ of an earlier release is to a mechanism."""
+
+    UNUSED = "unused"
+    WELCOME = "welcome"
+    """It starts from there, and from nothing otherwise."""
+    NEEDED = "needed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +47,12 @@ class Mechanism(ABC):
     name: ClassVar[str]
     reason: ClassVar[str | None] = None
     """Why the guarantee is not strict, in one sentence."""
+    needs_model: ClassVar[bool] = True
+    needs_size: ClassVar[bool] = False
+    """Whether what it does depends on the size of the table, which then has to be public."""
+    draws_exactly: ClassVar[bool] = False
+    """Whether it can, with few parameters, do without chains."""
+    earlier: ClassVar[Earlier] = Earlier.UNUSED
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE
 
@@ -36,102 +64,76 @@ class Mechanism(ABC):
     def kind(self) -> Kind:
         """How firmly the guarantee holds for a draw from the mechanism's very target."""
 
-    def kind_with(self, sampler: str) -> Kind:
-        """Return how firmly it holds for a draw by this sampler: chains only come close."""
-        by_chains = sampler == "nuts" and self.kind is Kind.STRICT
-        return Kind.CONDITIONAL if by_chains else self.kind
-
     @property
     @abstractmethod
     def weights(self) -> Weights:
         """Where the weights of the records come from."""
 
+    @abstractmethod
+    def plan(self, request: Request) -> Plan:
+        """Return what it will do and what that costs; nothing is drawn."""
 
-@dataclass(frozen=True, kw_only=True)
-class RowMechanism(Mechanism):
-    """A row of the equation in `score.py`, with the offset 0.
+    def kind_with(self, sampler: str) -> Kind:
+        """Return how firmly it holds for a draw by this sampler: chains only come close."""
+        by_chains = sampler == "nuts" and self.kind is Kind.STRICT
+        return Kind.CONDITIONAL if by_chains else self.kind
 
-    A subclass says in its docstring what α and B are, which guarantee follows, and why.
-    """
+    def samplers(self, model: Model) -> Sequence[str]:
+        """Return the samplers that can draw from its target, the usual one first."""
+        few = self.draws_exactly and model.dimension <= LARGEST_EXACT_DIMENSION
+        return ("nuts", "exact") if few else ("nuts",)
 
     @property
-    @abstractmethod
-    def bound(self) -> float:
-        """B, infinite where nothing is censored."""
+    def target(self) -> float | None:
+        """The ε asked for, if it takes one."""
+        return getattr(self, "epsilon", None)
 
-    @abstractmethod
-    def alpha(self, risk: jax.Array) -> jax.Array:
-        """Return the weight of each record from its risk."""
+    @property
+    def references(self) -> Sequence[Reference]:
+        """Other tables that it has learned from."""
+        return ()
 
+    @property
+    def origins(self) -> Sequence[str]:
+        """Where that which it has learned elsewhere comes from: see `assumptions.ORIGINS`."""
+        return tuple(each.origin for each in self.references)
 
-def check_arguments(mechanism: Any) -> None:
-    """Check each argument by its name: it means the same in every mechanism."""
-    for field in fields(mechanism):
-        checked = _CHECKS[field.name](getattr(mechanism, field.name))
-        object.__setattr__(mechanism, field.name, checked)
+    def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Mechanism:
+        """Return the mechanism as it goes on from the θ of an earlier release or public table."""
+        return self
 
+    @classmethod
+    def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
+        """Refuse to be calibrated where it cannot serve; a reference may be public or not."""
+        if model is None:
+            raise BadInput(f"the mechanism {cls.name} needs `model`.")
 
-def _check_c1(c1: object) -> float:
-    number = _check_number("c1", c1)
-    if number < 0:
-        raise BadInput(f"c1 must not be negative, or risky records would count most; it is {c1!r}.")
-    return number
+    @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """Return the settings that calibration tries at each ε; none for what states no ε."""
+        return ()
 
+    def targets(self, request: Request) -> Sequence[Target]:
+        """Return what each of its draws is made from, for an audit of the Beta model."""
+        raise BadInput(f"{self.name} draws no parameters, so there is nothing to audit.")
 
-def _check_number(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadInput(f"{name} must be a finite number, not {value!r}.")
-    return float(value)
+    @classmethod
+    def reads(cls, theta: Mapping[str, Any], model: Model | None) -> bool:
+        """Whether θ is what it publishes with this model."""
+        from understudy.mechanisms.published import fits_model
 
+        return model is not None and fits_model(theta, model)
 
-def _check_bins(bins: object) -> str | int:
-    if isinstance(bins, str) and bins.isascii() and bins.isdigit():
-        bins = int(bins)
-    if isinstance(bins, str) and bins in ("sqrt", "ln"):
-        return bins
-    if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= LARGEST_BINS:
-        raise BadInput(
-            f"bins must be 'sqrt', 'ln' or a number from 1 to {LARGEST_BINS:,}, not {bins!r}."
-        )
-    return bins
+    @classmethod
+    def simulator(
+        cls, theta: Mapping[str, Any], source: Source, *, schema: Schema, model: Model | None
+    ) -> Callable[[Columns, int], Columns]:
+        """Return what draws confidential columns from θ, for public ones and a number of rows."""
+        if model is None:
+            raise BadInput("these parameters need a model to simulate from.")
+        from understudy._jax import jnp
+        from understudy.models.record.declared import as_declared
 
-
-def _check_threshold(threshold: object) -> float | None:
-    if threshold is None:
-        return None
-    number = _check_number("threshold", threshold)
-    if not 0 < number <= 100:
-        raise BadInput(f"threshold must be a positive number up to 100, not {threshold!r}.")
-    return number
-
-
-def _check_growth(growth: object) -> float | None:
-    if growth is None:
-        return None
-    number = _check_number("growth", growth)
-    if not 1 < number <= 1000:
-        raise BadInput(f"growth must be a number above 1 and up to 1000, not {growth!r}.")
-    return number
-
-
-def _check_whole(name: str, value: object, largest: int) -> int | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
-        raise BadInput(f"{name} must be a whole number from 1 to {largest:,}, not {value!r}.")
-    return value
-
-
-_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "adjacency": Adjacency.parse,
-    "epsilon": check_epsilon,
-    "c1": _check_c1,
-    "c2": lambda c2: _check_number("c2", c2),
-    "bins": _check_bins,
-    "threshold": _check_threshold,
-    "growth": _check_growth,
-    "stages": lambda stages: _check_whole("stages", stages, 30),
-    "candidates": lambda count: _check_whole("candidates", count, 10_000_000),
-    "anchor": lambda anchor: anchor,
-    "reference": lambda reference: reference,
-}
+        simulated = as_declared(model).simulate
+        values = {name: jnp.asarray(value) for name, value in theta.items()}
+        return lambda public, rows: simulated(source.key(), values, public, rows)

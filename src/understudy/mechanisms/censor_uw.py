@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.mechanisms.base import RowMechanism
+from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class CensorUw(RowMechanism):
     name = "censor-uw"
     kind = Kind.STRICT
     weights = Weights.NONE
+    draws_exactly = True
 
     @property
     def bound(self) -> float:
@@ -36,3 +38,8 @@ class CensorUw(RowMechanism):
         from understudy._jax import jnp
 
         return jnp.ones_like(risk)
+
+    @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """It has nothing to settle but ε."""
+        return ({},)

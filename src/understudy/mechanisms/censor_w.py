@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-from understudy.mechanisms.base import RowMechanism
+from understudy.errors import BadInput, Refused
+from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 if TYPE_CHECKING:
     import jax
 
+    from understudy.domain.schema import Schema
     from understudy.mechanisms.reference import Reference
+    from understudy.models.base import Model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +25,7 @@ class CensorW(RowMechanism):
 
     Each score is bounded, but with weights from the same table one record moves the smallest or
     largest risk, and with it every other record's weight and score. The theorem of `guarantee.py`
-    needs weights that are a function of the record alone. A reference (`references.py`) gives such
+    needs weights that are a function of the record alone. A reference (`reference.py`) gives such
     a function: its draws and its range of risks are fixed before the table is seen. The target is
     then as private as that of Censor_uw, and drawn from by chains: the guarantee is conditional.
     """
@@ -31,6 +36,7 @@ class CensorW(RowMechanism):
     reference: Reference | None = None
 
     name = "censor-w"
+    earlier = Earlier.NEEDED
 
     @property
     def kind(self) -> Kind:
@@ -58,6 +64,39 @@ class CensorW(RowMechanism):
 
         extent = None if self.reference is None else self.reference.extent
         return weights_from_risk(risk, c1=self.c1, c2=self.c2, extent=extent)
+
+    @property
+    def references(self) -> Sequence[Reference]:
+        """The reference that its weights come from."""
+        return () if self.reference is None else (self.reference,)
+
+    def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> CensorW:
+        """Return it with weights from records that are simulated from θ."""
+        if model is None or theta is None:
+            raise Refused(
+                "censor-w needs weights that are fixed before the table is seen, from a public "
+                "reference or an earlier period, and there is neither: calibrate on a public "
+                "reference."
+            )
+        from understudy.mechanisms.reference import reference_from_theta
+
+        return replace(self, reference=reference_from_theta(model, dict(theta)))
+
+    @classmethod
+    def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
+        """Refuse a reference that no weights may be learned from."""
+        super().check_serves(schema, model, public=public)
+        if not public:
+            raise BadInput(
+                "censor-w takes its weights from the reference, which has to be public for that."
+            )
+
+    @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """Return pairs of c₁ and c₂."""
+        return tuple(
+            {"c1": c1, "c2": c2} for c1, c2 in ((1.0, 0.0), (0.8, 0.0), (0.8, 0.2), (0.5, 0.5))
+        )
 
 
 _REASON = (

@@ -1,8 +1,6 @@
-"""Fit, weigh, refit: a mechanism applied to a model and a table (paper, section 2.1).
+"""Chains for a row of the equation: fits that have converged, or are refused.
 
-The steps of Weighted, Weighted-e and Censor_w are: fit the Unweighted model, turn each record's
-risk under it into a weight, and fit again. The others take one fit. Everything computed here is
-confidential.
+Everything computed here is confidential.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ from understudy.samplers.diagnostics import SMALLEST_ESS, limits
 from understudy.samplers.lipschitz import reach
 from understudy.samplers.nuts import Fit, nuts
 from understudy.score import Row
-from understudy.support.progress import Progress, stage
+from understudy.support.progress import stage
 
 if TYPE_CHECKING:
-    from understudy.mechanisms import RowMechanism
+    from understudy.mechanisms.request import Request
+    from understudy.mechanisms.row import RowMechanism
     from understudy.models.base import Data, Model
     from understudy.samplers.proposals import Proposal
-    from understudy.support.randomness import Source
 
 DRAWS = 1000
 """Draws over which risks and Lipschitz bounds are taken; maxima grow with their number."""
@@ -45,47 +43,28 @@ class Fitted:
     """What the gate asked of the chains."""
 
 
-def fit_mechanism(
-    model: Model,
-    data: Data,
-    mechanism: RowMechanism,
-    source: Source,
-    *,
-    draws: int,
-    accept_poor_mixing: bool,
-    progress: Progress,
-) -> Fitted:
-    """Fit the mechanism's target, from which `draws` independent θ will be taken."""
-    smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * draws)
-    sample = partial(
-        converged_fit,
-        model,
-        data,
-        source=source,
-        smallest_ess=smallest_ess,
-        accept_poor_mixing=accept_poor_mixing,
-        progress=progress,
-    )
+def fit_mechanism(request: Request, model: Model, data: Data, mechanism: RowMechanism) -> Fitted:
+    """Fit the mechanism's target, from which one independent θ will be taken for each table."""
+    smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * request.tables)
+    sample = partial(converged_fit, request, model, data, smallest_ess=smallest_ess)
     row = first_row(model, data, mechanism)
     if mechanism.weights is Weights.SAME_DATA:
         unweighted = row._replace(bound=jnp.asarray(math.inf))
-        first = sample(row=unweighted, name="Unweighted fit")
-        with stage(progress, "Weights"):
+        first = sample(unweighted, name="Unweighted fit")
+        with stage(request.progress, "Weights"):
             risk = jax.block_until_ready(risk_of(model, first.thinned(DRAWS), data))
         row = row._replace(alpha=mechanism.alpha(risk))
-    fit = sample(row=row, name=f"Fit of {mechanism.name}")
+    fit = sample(row, name=f"Fit of {mechanism.name}")
     return Fitted(fit, row, limits(smallest_ess))
 
 
 def converged_fit(
+    request: Request,
     model: Model,
     data: Data,
     row: Row,
-    source: Source,
     *,
     name: str,
-    accept_poor_mixing: bool,
-    progress: Progress,
     smallest_ess: float = SMALLEST_ESS,
     guess: Proposal | None = None,
 ) -> Fit:
@@ -93,18 +72,18 @@ def converged_fit(
 
     `guess` is a public guess at the target, around which the chains may start.
     """
-    progress(name, 0.0)
+    request.progress(name, 0.0)
     fit = nuts(
         model,
         data,
         row,
-        source,
+        request.source,
         smallest_ess=smallest_ess,
-        progress=partial(progress, name),
+        progress=partial(request.progress, name),
         guess=guess,
     )
     failing = fit.convergence.failing(smallest_ess)
-    if failing and not accept_poor_mixing:
+    if failing and not request.accept_poor_mixing:
         raise Refused(_not_converged(fit, failing))
     return fit
 
@@ -124,12 +103,13 @@ def first_row(model: Model, data: Data, mechanism: RowMechanism) -> Row:
     Without a bound, a record whose density is infinite wherever one looks (an exact 0 under a Beta
     model) would leave no posterior at all; such records get the weight 0, as in the paper.
     """
-    reference = getattr(mechanism, "reference", None)
-    if reference is not None:
-        alpha = mechanism.alpha(reference.risk(model, data))
+    if mechanism.references:
+        alpha = mechanism.alpha(mechanism.references[0].risk(model, data))
     else:
         usable = 1.0 - _without_posterior(model, data)
-        alpha = jnp.ones_like(usable) if mechanism.kind is Kind.STRICT else usable
+        learned = mechanism.weights is Weights.SAME_DATA
+        alpha = jnp.ones_like(usable) if learned else mechanism.alpha(jnp.zeros_like(usable))
+        alpha = alpha if mechanism.kind is Kind.STRICT else alpha * usable
     return Row(alpha, jnp.zeros(alpha.shape), jnp.asarray(mechanism.bound))
 
 
@@ -141,9 +121,9 @@ def _without_posterior(model: Model, data: Data) -> jax.Array:
     """
     probes = model.starting_points(jax.random.key(0), _PROBES)
 
-    def look(seen: tuple[jax.Array, jax.Array], z: jax.Array) -> tuple[Any, None]:
+    def look(so_far: tuple[jax.Array, jax.Array], z: jax.Array) -> tuple[Any, None]:
         loglik = model.record_loglik(model.constrain(z), data)
-        finite, endless = seen
+        finite, endless = so_far
         return (finite | jnp.isfinite(loglik), endless | ~(loglik < jnp.inf)), None
 
     nothing = jnp.zeros_like(model.record_loglik(model.constrain(probes[0]), data), dtype=bool)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from understudy.mechanisms.ph import PerturbedHistogram
     from understudy.support.randomness import Source
 
-SPEC = {"name": "ph"}
-"""What `parameters.json` calls a release that was made without a model."""
-
 
 def histogram_column(schema: Schema) -> Column:
     """Return the one confidential column that a histogram can synthesise, or refuse."""

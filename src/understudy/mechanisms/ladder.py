@@ -14,18 +14,18 @@ import numpy as np
 
 from understudy._jax import jnp
 from understudy.mechanisms.fitting import converged_fit
+from understudy.mechanisms.observed import observed, plain
+from understudy.mechanisms.plan import Drawn, Plan, Price, Target, staged
+from understudy.samplers.diagnostics import limits
 from understudy.samplers.exact import Selection, chunked_loglik, exact_draw
 from understudy.samplers.proposals import Proposal, posterior_proposal, prior_proposal
 from understudy.score import Row
 
 if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
-    from understudy.mechanisms import Anchored
-    from understudy.mechanisms.anchored import Stage
+    from understudy.mechanisms.anchored import Anchored, Stage
+    from understudy.mechanisms.request import Request
     from understudy.models.base import Data, Model
     from understudy.samplers.nuts import Fit
-    from understudy.support.progress import Progress
-    from understudy.support.randomness import Source
 
 
 @dataclass(frozen=True)
@@ -35,53 +35,107 @@ class Rung:
     z: np.ndarray
     """The point, on the public grid."""
     row: Row
-    seen: Selection | Fit
+    explored: Selection | Fit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AnchoredPlan(Plan):
+    """Draws by climbing from the anchor, once for each table."""
+
+    mechanism: Anchored
+    ladder: tuple[Stage, ...]
+
+    @property
+    def cost(self) -> Price:
+        """What the stages cost together."""
+        mechanism = self.mechanism
+        bounds = [stage.bound for stage in self.ladder]
+        return staged(
+            bounds, self.request.tables, asked=mechanism.epsilon, under=mechanism.adjacency
+        )
+
+    @property
+    def stages(self) -> int:
+        """Draws that lead to one θ."""
+        return len(self.ladder)
+
+    def draw(self) -> Drawn:
+        """Climb; what is seen of the last climb's stages goes into the diagnostics."""
+        request, model = self.request, self.request.model
+        assert model is not None
+        data = model.prepare(request.columns)
+        climbs = [climb(request, data, self.mechanism, self.ladder) for _ in range(request.tables)]
+        last = climbs[-1][-1]
+        diagnostics, largest_score = observed(request, model, data, last.row, last.explored)
+        if request.sampler != "exact":
+            diagnostics["limits"] = limits()
+        diagnostics["stages"] = [
+            {
+                "alpha": stage.alpha,
+                "threshold": stage.threshold,
+                "bound": stage.bound,
+                "effective_candidates": getattr(rung.explored, "effective_candidates", None),
+            }
+            for stage, rung in zip(self.ladder, climbs[-1], strict=True)
+        ]
+        return Drawn(
+            thetas=[plain(model.constrain(jnp.asarray(rungs[-1].z))) for rungs in climbs],
+            diagnostics=diagnostics,
+            alpha=np.asarray(last.row.alpha),
+            largest_score=largest_score,
+            bound=float(last.row.bound),
+        )
 
 
 def climb(
-    model: Model,
-    data: Data,
-    mechanism: Anchored,
-    plan: tuple[Stage, ...],
-    source: Source,
-    *,
-    size: int,
-    public: Columns,
-    exact: bool,
-    accept_poor_mixing: bool,
-    progress: Progress,
+    request: Request, data: Data, mechanism: Anchored, ladder: tuple[Stage, ...]
 ) -> list[Rung]:
     """Draw stage by stage; the last rung's point is released."""
+    model, source, public = request.model, request.source, request.skeleton.public
+    assert model is not None
+    exact = request.sampler == "exact"
     proposal = first_proposal(model, mechanism)
     z = proposal.centre
     rungs: list[Rung] = []
-    for number, stage in enumerate(plan, start=1):
-        name = f"Stage {number} of {len(plan)}"
+    for number, stage in enumerate(ladder, start=1):
+        name = f"Stage {number} of {len(ladder)}"
         row = anchored_row(model, z, data, stage)
+        explored: Selection | Fit
         if exact:
-            progress(name, 0.0)
+            request.progress(name, 0.0)
             count = mechanism.candidate_count(model.dimension)
-            selection = exact_draw(model, data, row, proposal, source, candidates=count)
-            progress(name, 1.0)
-            z = np.asarray(model.round_to_grid(selection.candidates[selection.picked]))
-            rungs.append(Rung(z, row, selection))
+            explored = exact_draw(model, data, row, proposal, source, candidates=count)
+            request.progress(name, 1.0)
+            point = explored.candidates[explored.picked]
         else:
-            fit = converged_fit(
-                model,
-                data,
-                row,
-                source,
-                name=name,
-                accept_poor_mixing=accept_poor_mixing,
-                progress=progress,
-                guess=posterior_proposal(model, z, stage.alpha * size, public, source),
-            )
-            pooled = fit.z.reshape(-1, model.dimension)
-            z = np.asarray(model.round_to_grid(pooled[source.generator().integers(len(pooled))]))
-            rungs.append(Rung(z, row, fit))
-        if exact and number < len(plan):
-            proposal = posterior_proposal(model, z, stage.alpha * size, public, source)
+            guess = posterior_proposal(model, z, stage.alpha * request.size, public, source)
+            explored = converged_fit(request, model, data, row, name=name, guess=guess)
+            pooled = explored.z.reshape(-1, model.dimension)
+            point = pooled[source.generator().integers(len(pooled))]
+        z = np.asarray(model.round_to_grid(point))
+        rungs.append(Rung(z, row, explored))
+        if exact and number < len(ladder):
+            proposal = posterior_proposal(model, z, stage.alpha * request.size, public, source)
     return rungs
+
+
+def stage_targets(
+    request: Request, mechanism: Anchored, ladder: tuple[Stage, ...]
+) -> tuple[Target, ...]:
+    """Return the target of each stage, with the anchors of one climb held fixed.
+
+    Each anchor is public by the time it is used; the losses of the stages add up.
+    """
+    model = request.model
+    assert model is not None
+    rungs = climb(request, model.prepare(request.columns), mechanism, ladder)
+    anchors = [first_proposal(model, mechanism).centre, *(rung.z for rung in rungs)]
+
+    def target(stage: Stage, anchor: np.ndarray, rung: Rung) -> Target:
+        selection = rung.explored if isinstance(rung.explored, Selection) else None
+        return Target(lambda data, count: anchored_row(model, anchor, data, stage), selection)
+
+    return tuple(map(target, ladder, anchors, rungs))
 
 
 def anchored_row(model: Model, z: np.ndarray, data: Data, stage: Stage) -> Row:

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from understudy.errors import BadInput
-from understudy.mechanisms.base import LARGEST_BINS, Mechanism
-from understudy.privacy.guarantee import Kind, Weights
+from understudy.mechanisms.arguments import LARGEST_BINS
+from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.histogram import counts, draw, histogram_column, perturbed
+from understudy.mechanisms.plan import Drawn, Plan, Price
+from understudy.mechanisms.published import numbers
+from understudy.privacy.accounting import Cost, exact, rounded_up, total
+from understudy.privacy.guarantee import Adjacency, Kind, Weights
+
+if TYPE_CHECKING:
+    from understudy.domain.column import Column
+    from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
+    from understudy.mechanisms.request import Request
+    from understudy.models.base import Model
+    from understudy.support.randomness import Source
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +43,42 @@ class PerturbedHistogram(Mechanism):
     name = "ph"
     kind = Kind.STRICT
     weights = Weights.NONE
+    needs_model = False
+
+    def plan(self, request: Request) -> HistogramPlan:
+        """Return the counts to be perturbed, of the one column that a histogram can synthesise."""
+        return HistogramPlan(request, self, histogram_column(request.schema))
+
+    def samplers(self, model: Model) -> Sequence[str]:
+        """It draws no parameters of a model."""
+        return ("none",)
+
+    @classmethod
+    def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
+        """Refuse a schema that a histogram cannot synthesise."""
+        histogram_column(schema)
+        if schema.public:
+            raise BadInput("ph synthesises one column alone, but the schema has public ones.")
+
+    @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """It has nothing to settle but ε."""
+        return ({},)
+
+    @classmethod
+    def reads(cls, theta: Mapping[str, Any], model: Model | None) -> bool:
+        """Whether θ is a list of counts."""
+        noisy = numbers(theta["counts"]) if theta.keys() == {"counts"} else None
+        return noisy is not None and noisy.ndim == 1 and noisy.size > 0 and bool((noisy >= 0).all())
+
+    @classmethod
+    def simulator(
+        cls, theta: Mapping[str, Any], source: Source, *, schema: Schema, model: Model | None
+    ) -> Callable[[Columns, int], Columns]:
+        """Return what draws records from noisy counts."""
+        column, noisy = histogram_column(schema), np.asarray(theta["counts"])
+        generator = source.generator()
+        return lambda public, rows: {column.name: draw(noisy, column, rows, generator)}
 
     @property
     def sensitivity(self) -> int:
@@ -48,3 +101,34 @@ class PerturbedHistogram(Mechanism):
                 f"{LARGEST_BINS:,}: give `bins` a number."
             )
         return count
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HistogramPlan(Plan):
+    """Counts of one column with noise, once for each table."""
+
+    mechanism: PerturbedHistogram
+    column: Column
+
+    @property
+    def cost(self) -> Price:
+        """ε for each table, under the adjacency that it was asked for."""
+        mechanism, tables = self.mechanism, self.request.tables
+
+        def one_table(adjacency: Adjacency) -> Cost:
+            pure = mechanism.epsilon / mechanism.sensitivity * adjacency.steps
+            return Cost(pure, rounded_up(exact(pure) ** 2 / 2))
+
+        return {each: total([one_table(each)] * tables) for each in Adjacency}
+
+    def draw(self) -> Drawn:
+        """Count, and add noise."""
+        request, mechanism = self.request, self.mechanism
+        bins = mechanism.bin_count(request.schema.size)
+        true = counts(request.columns[self.column.name], self.column, bins)
+        noisy = [perturbed(true, mechanism, request.source) for _ in range(request.tables)]
+        nothing = ("lipschitz_bound", "local_epsilon", "censored_records", "divergences")
+        return Drawn(
+            thetas=[{"counts": each.tolist()} for each in noisy],
+            diagnostics={"parameters": {}} | dict.fromkeys(nothing),
+        )

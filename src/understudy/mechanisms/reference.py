@@ -18,14 +18,14 @@ from understudy._jax import jax, jnp
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.tables import encode, read
 from understudy.errors import BadInput
-from understudy.mechanisms import Unweighted
 from understudy.mechanisms.fitting import DRAWS, first_row, risk_of
+from understudy.mechanisms.published import read_anchor
+from understudy.mechanisms.unweighted import Unweighted
 from understudy.models.record.declared import as_declared
 from understudy.samplers.nuts import nuts
 from understudy.support.confidential import Confidential
 from understudy.support.progress import Progress, silent
 from understudy.support.randomness import Source
-from understudy.synthesis.simulation import read_anchor
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from understudy.mechanisms.base import RowMechanism
+from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:

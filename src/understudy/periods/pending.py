@@ -15,27 +15,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain.fingerprints import Fingerprint
-from understudy.domain.tables import encode
 from understudy.errors import Refused
 from understudy.ledger.chain import Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import stated, statement_of
-from understudy.mechanisms import Mechanism, histogram
+from understudy.mechanisms import Mechanism
+from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.registry import spec_of
 from understudy.periods.period import Period, Terms, latest_release
 from understudy.periods.policy import Policy
 from understudy.privacy.rounding import plain
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 from understudy.synthesis.charging import Account, ledger_unit
-from understudy.synthesis.preparation import Prepared, frame_of, name_of, prepare
-from understudy.synthesis.run import synthesize
+from understudy.synthesis.preparation import prepare
+from understudy.synthesis.run import carry_out
 from understudy.synthesis.simulation import simulate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.domain.schema import Schema
+    from understudy.domain.skeleton import Skeleton
     from understudy.ledger.chain import Chain
+    from understudy.mechanisms.plan import Plan
     from understudy.models.base import Model
     from understudy.privacy.accounting import Cost
     from understudy.privacy.guarantee import Kind
@@ -64,18 +67,24 @@ class PendingRelease:
         cls,
         policy: str | os.PathLike[str],
         period: str,
-        ledger: str | os.PathLike[str],
+        ledger: Ledger | str | os.PathLike[str],
         *,
-        model: str | None = None,
+        model: Model | str | None = None,
         progress: Progress = silent,
     ) -> PendingRelease:
         """Read the policy and the ledger, and refuse what does not go together.
 
-        Where the policy's model is in a Python file, `model` names it as `--model` does.
+        Args:
+            policy: The policy's file.
+            period: What time the release is about, such as 2026-02.
+            ledger: The ledger to charge.
+            model: The policy's model again, where it is in a Python file (path/to/file.py:function)
+                or was built in Python.
+            progress: Told the name of each step and how much of it is done.
         """
         path = Path(policy)
         read = Policy.load(path)
-        opened = Ledger.open(ledger)
+        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
         _check_ledger(read, opened)
         schema = read.load_schema(path)
         reference = read.load_reference(path)
@@ -103,19 +112,23 @@ class PendingRelease:
         )
 
     def quote(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Quote:
-        """Return what the release would cost, without charging or drawing anything."""
-        frame = self._frame(table)
-        ready = self._prepared(frame, progress)
-        if ready.cost is None:
+        """Return what the release would cost, without charging or drawing anything.
+
+        Args:
+            table: The period's confidential table, or the file that it is in.
+            progress: Told the name of each step and how much of it is done.
+        """
+        plan = self._plan(table, progress)
+        if plan.cost is None:
             raise Refused(
                 f"the policy's mechanism, {self.mechanism.name}, promises no ε that could be "
                 f"charged: calibrate again."
             )
-        cost = ready.cost[self.ledger.settings.adjacency]
-        unit, membership = self.schema.unit, ready.job.predictors.membership
-        named = ledger_unit(None if unit is None else unit.name)
-        check_neighbours(self.ledger.chain(), Neighbours(named, membership))
-        return Quote(self, ready.job.kind, cost, self.ledger.spent(), self.ledger.left())
+        request = plan.request
+        neighbours = Neighbours(ledger_unit(request.unit), request.skeleton.membership)
+        check_neighbours(self.ledger.chain(), neighbours)
+        cost = plan.cost[self.ledger.settings.adjacency]
+        return Quote(self, request.kind, cost, self.ledger.spent(), self.ledger.left())
 
     def release(
         self,
@@ -126,29 +139,23 @@ class PendingRelease:
     ) -> Release:
         """Charge the ledger and make the release; it is published when it is written.
 
-        `destination` is where that will be.
+        Args:
+            table: The period's confidential table, or the file that it is in.
+            destination: Where the release will be written.
+            progress: Told the name of each step and how much of it is done.
         """
-        frame = self._frame(table)
-        return synthesize(
-            self.model or self.schema,
-            frame,
-            self.mechanism,
-            rows=self.policy.rows,
-            period=self.terms.period.text,
-            earlier=self._earlier(frame),
-            calibrated_on=self.policy.reference_is,
-            ledger=Account(
-                self.ledger,
-                {
-                    **self.terms.details,
-                    "population": self.policy.population,
-                    "anchor": self.anchor,
-                },
-                self._check,
-            ),
+        plan = self._plan(table, progress)
+        details = {
+            **self.terms.details,
+            "population": self.policy.population,
+            "anchor": self.anchor,
+        }
+        return carry_out(
+            plan,
+            ledger=Account(self.ledger, details, self._check),
             label=self.terms.period.text,
+            earlier=self._earlier(plan.request.skeleton),
             destination=destination,
-            progress=progress,
         )
 
     def _check(self, chain: Chain) -> None:
@@ -160,35 +167,61 @@ class PendingRelease:
                 "run it again; nothing was charged."
             )
 
-    def _frame(self, table: pd.DataFrame | str | Path) -> pd.DataFrame:
+    def _plan(self, table: pd.DataFrame | str | Path, progress: Progress) -> Plan:
         """Read the table, and refuse the very one that the policy was calibrated on."""
-        frame = frame_of(table)
-        columns = encode(frame, self.schema, name=name_of(table, "the table"))
-        if self.reference.fits(columns, self.schema):
-            raise Refused(_OWN_REFERENCE[self.policy.reference_is])
-        return frame
-
-    def _prepared(self, table: pd.DataFrame | str | Path, progress: Progress = silent) -> Prepared:
-        return prepare(
+        request = prepare(
             self.model or self.schema,
             table,
             self.mechanism,
             rows=self.policy.rows,
+            calibrated_on=self.policy.reference_is,
+            period=self.terms.period.text,
             progress=progress,
         )
+        if self.reference.fits(request.columns, self.schema):
+            raise Refused(_OWN_REFERENCE[self.policy.reference_is])
+        return self.mechanism.plan(request)
 
-    def _earlier(self, frame: pd.DataFrame) -> tuple[str, pd.DataFrame] | None:
+    def _earlier(self, skeleton: Skeleton) -> tuple[str, pd.DataFrame] | None:
         """Simulate the period before this one again from its θ, for the report to compare with."""
         if self.latest is None:
             return None
         period, theta = self.latest
         published = {
             "parameters": theta,
-            "model": histogram.SPEC if self.model is None else self.model.spec,
+            "model": spec_of(self.mechanism, self.model),
             "schema": self.schema.to_dict(),
         }
-        predictors = self._prepared(frame).job.predictors
-        return period.text, simulate(published, predictors, Source(None), model=self.model)
+        return period.text, simulate(published, skeleton, Source(None), model=self.model)
+
+
+def release(
+    policy: str | os.PathLike[str],
+    table: pd.DataFrame | str | Path,
+    *,
+    period: str,
+    ledger: Ledger | str | os.PathLike[str],
+    model: Model | str | None = None,
+    destination: str | Path | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Release one period under a policy, charged to a ledger.
+
+    Args:
+        policy: The policy's file.
+        table: The period's confidential table, or the file that it is in.
+        period: What time it is about, such as 2026-02.
+        ledger: Charged before anything is drawn, and told when the release is written.
+        model: The policy's model again, where it is in a Python file (path/to/file.py:function) or
+            was built in Python: nothing that a policy names is executed.
+        destination: Where the release will be written.
+        progress: Told the name of each step and how much of it is done.
+
+    Returns:
+        The release, anchored at the period before; it is published when it is written.
+    """
+    pending = PendingRelease.of(policy, period, ledger, model=model, progress=progress)
+    return pending.release(table, destination=destination, progress=progress)
 
 
 _OWN_REFERENCE = {
@@ -207,7 +240,7 @@ _OWN_REFERENCE = {
 class Quote:
     """What a period's release would cost."""
 
-    issue: PendingRelease
+    pending: PendingRelease
     kind: Kind
     cost: Cost
     spent: Cost
@@ -219,20 +252,20 @@ class Quote:
         return self.cost.epsilon <= self.left
 
     def __str__(self) -> str:
-        issue, policy = self.issue, self.issue.policy
+        pending, policy = self.pending, self.pending.policy
         fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
-            "period": issue.terms.period.text,
-            "follows": "none: the first" if issue.latest is None else issue.latest[0].text,
+            "period": pending.terms.period.text,
+            "follows": "none: the first" if pending.latest is None else pending.latest[0].text,
             "mechanism": policy.mechanism,
-            "anchor": issue.anchor,
+            "anchor": pending.anchor,
             "guarantee": f"{self.kind}: {self.kind.meaning}",
             "would spend": f"ε = {plain(self.cost.epsilon)} under {policy.adjacency}{fits}",
             "spent so far": f"ε = {plain(self.spent.epsilon)} of {plain(policy.budget)}",
             "left now": f"ε = {plain(self.left)}",
         }
         lines = [f"{name + ':':14}{fact}" for name, fact in facts.items()]
-        warning = statement_of(issue.ledger).warning
+        warning = statement_of(self.pending.ledger).warning
         lines += [] if warning is None else [warning]
         return "\n".join([*lines, "Nothing was charged and nothing was drawn."])
 
@@ -257,14 +290,14 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
 
 
 def _mechanism(
-    policy: Policy, model: Model | None, found: tuple[Period, dict[str, Any]] | None
+    policy: Policy, model: Model | None, latest: tuple[Period, dict[str, Any]] | None
 ) -> tuple[Mechanism, str]:
-    earlier: dict[str, Any] | None = None if found is None else found[1]
-    built = policy.build(model, earlier)
-    if not hasattr(built, "reference"):
+    """Return the policy's mechanism as it goes on from the latest period, and from where."""
+    built = policy.build(model, None if latest is None else latest[1])
+    if built.earlier is Earlier.UNUSED:
         return built, "none, as this mechanism needs none"
-    if found is not None:
-        return built, f"θ of period {found[0]}"
+    if latest is not None:
+        return built, f"θ of period {latest[0]}"
     if policy.anchor is not None:
         return built, "θ of the policy's public reference"
     return built, "none: a ladder from nothing"

@@ -16,14 +16,14 @@ import json
 import os
 import tomllib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.schema import Schema, toml_key, toml_text
 from understudy.errors import BadInput, Refused
-from understudy.mechanisms import BY_NAME, Anchored, CensorW, Mechanism, make_mechanism
+from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.privacy.guarantee import Adjacency
 from understudy.support.files import written_atomically
@@ -56,7 +56,7 @@ class Policy:
     priors: tuple[str, ...] = ()
     model_digest: str | None = None
     """Of the file, where the model is in one."""
-    schema: str
+    schema: str = ""
     """Path of the schema, relative to the policy."""
     schema_digest: str
     rows: int | None = None
@@ -132,36 +132,47 @@ class Policy:
         """Read by what the reference is recognised, and refuse another one's fingerprint."""
         return Fingerprint.load(reference_file(beside), self.reference_digest)
 
-    def load_model(self, schema: Schema, given: str | None = None) -> Model | None:
-        """Build the model; one in a file is in the `given` file, as `--model` takes it.
+    def load_model(self, schema: Schema, given: Model | str | None = None) -> Model | None:
+        """Build the model, or take the given one if it is the policy's.
 
-        Nothing that a policy names is executed: anybody can write one, and its digest is no secret.
+        Nothing that a policy names is executed, because anybody can write one and its digest is no
+        secret: a model in a file, and one that was built in Python, has to be given.
         """
         from understudy.adapters.loading import load_model, names_file
 
+        if given is not None and not isinstance(given, str):
+            if model_terms(given) != self._model_terms:
+                raise Refused(f"'{given.title}' is not the policy's model: give that one.")
+            return given
         if self.model is not None and names_file(self.model) is not None:
             return self._model_file(given).load(schema)
         if given not in (None, self.model):
-            ours = "has no model" if self.model is None else f"has the model '{self.model}'"
-            raise Refused(f"the policy {ours}, and `model` names another one: leave out `model`.")
+            own = "has no model" if self.model is None else f"has the model '{self.model}'"
+            raise Refused(f"the policy {own}, and `model` names another one: leave out `model`.")
         if self.model is None:
             return None
+        if self.model_digest is not None:
+            raise Refused(f"the policy's model, '{self.model}', was built in Python: give `model`.")
         return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
+
+    @property
+    def _model_terms(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in _MODEL_TERMS}
 
     def _model_file(self, given: str | None) -> ModelFile:
         """Read the file that was named, and refuse one that is not what was calibrated with."""
         from understudy.adapters.loading import model_file, names_file
 
-        ours = names_file(self.model or "")
-        assert ours is not None
-        wanted = f"`model` path/to/{ours[0].name}:{ours[1]}"
+        own = names_file(self.model or "")
+        assert own is not None
+        wanted = f"`model` path/to/{own[0].name}:{own[1]}"
         if given is None:
             raise Refused(
                 "the policy's model is in a Python file, and no file runs because a policy names "
                 f"it: look at the file, and add {wanted}."
             )
-        theirs = names_file(given)
-        file = None if theirs is None or theirs[1] != ours[1] else model_file(given)
+        named = names_file(given)
+        file = None if named is None or named[1] != own[1] else model_file(given)
         if file is None:
             raise Refused(f"'{given}' is not the policy's model: give it as {wanted}.")
         if file.digest != self.model_digest:
@@ -177,20 +188,35 @@ class Policy:
         built = make_mechanism(
             self.mechanism, epsilon=self.epsilon, adjacency=self.adjacency, **options
         )
-        start = self.anchor if earlier is None else earlier
-        if isinstance(built, Anchored):
-            return replace(built, anchor=start)
-        if isinstance(built, CensorW):
-            if model is None or start is None:
-                raise Refused(
-                    "censor-w needs weights that are fixed before the table is seen, from a public "
-                    "reference or an earlier period, and there is neither: calibrate on a public "
-                    "reference."
-                )
-            from understudy.mechanisms.reference import reference_from_theta
+        return built.following(self.anchor if earlier is None else earlier, model)
 
-            return replace(built, reference=reference_from_theta(model, dict(start)))
-        return built
+
+_MODEL_TERMS = ("model", "family", "priors", "model_digest")
+
+
+def model_terms(model: Model | None) -> dict[str, Any]:
+    """Return what a policy says of a model, from which the same one is built again.
+
+    Where a file lies is nobody's business, and whoever releases says so again.
+    """
+    terms: dict[str, Any] = {"model": None, "family": None, "priors": (), "model_digest": None}
+    match {} if model is None else model.spec:
+        case {"formula": formula, "family": family, **rest}:
+            priors = tuple(
+                f"{parameter}={name}({', '.join(map(repr, numbers))})"
+                for parameter, (name, *numbers) in rest.get("priors", {}).items()
+            )
+            return terms | {"model": formula, "family": family, "priors": priors}
+        case {"name": "joint", "order": order}:
+            return terms | {"model": f"joint:{','.join(order)}"}
+        case {"name": name}:
+            return terms | {"model": name}
+        case {"file": file, "function": function, "digest": digest}:
+            return terms | {"model": f"{file}:{function}", "model_digest": digest}
+        case {"digest": digest, **title}:
+            return terms | {"model": next(iter(title.values())), "model_digest": digest}
+        case _:
+            return terms
 
 
 _EDITED = "it was edited, or is no policy; restore it, or calibrate again"

@@ -54,7 +54,7 @@ def compose(
 
 
 def _cost(guarantee: Guarantee, adjacency: Adjacency) -> Cost:
-    if guarantee.epsilon is None or guarantee.rho is None or guarantee.waived:
+    if guarantee.epsilon is None or guarantee.rho is None or guarantee.accept_poor_mixing:
         raise Refused(
             f"a release by {guarantee.mechanism} promises no number that holds, so none can be "
             f"stated for it together with others."

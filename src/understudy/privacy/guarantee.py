@@ -118,8 +118,8 @@ class Guarantee:
     """The same as zero-concentrated differential privacy, which composes better over many draws."""
     membership: bool = True
     """Whether taking part is protected; not where the release shows who or how many take part."""
-    waived: bool = False
-    """Whether checks of convergence were waived in advance."""
+    accept_poor_mixing: bool = False
+    """Whether it was accepted in advance that chains may not have converged."""
     stages: int = 1
     charged: str | None = None
     period: str | None = None
@@ -132,7 +132,7 @@ class Guarantee:
     def __post_init__(self) -> None:
         if (self.epsilon is not None) != self.kind.states_epsilon:
             raise ValueError("a guarantee states epsilon exactly when it is strict or conditional")
-        if self.kind is Kind.STRICT and (self.sampler == "nuts" or self.waived):
+        if self.kind is Kind.STRICT and (self.sampler == "nuts" or self.accept_poor_mixing):
             raise ValueError("a draw by Markov chains is never strict")
 
     @property
@@ -157,7 +157,7 @@ class Guarantee:
             "assumptions": list(self.assumptions),
             "unit": self.unit,
             "membership_protected": self.membership and self.epsilon is not None,
-            "convergence_waived": self.waived,
+            "convergence_waived": self.accept_poor_mixing,
             "seeded": self.seeded,
             "charged": self.charged,
             "period": self.period,
@@ -209,7 +209,7 @@ class Guarantee:
         if self.kind is Kind.STRICT:
             return "Strict differential privacy with"
         asked = at_most((self.epsilon or {})[self.asked])
-        unchecked = ", WHICH WAS NOT REQUIRED OF THEM" if self.waived else ""
+        unchecked = ", WHICH WAS NOT REQUIRED OF THEM" if self.accept_poor_mixing else ""
         return (
             f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
         )

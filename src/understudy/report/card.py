@@ -169,7 +169,7 @@ def _uses(guarantee: Guarantee, tables: int) -> list[str]:
         "confidential table by those who may.",
         "Say that the data are synthetic wherever a number from them is printed.",
     ]
-    if guarantee.kind.states_epsilon and not guarantee.waived:
+    if guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing:
         found.append(
             "Share it freely: nothing that is computed from these files weakens the promise."
         )

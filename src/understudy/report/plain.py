@@ -52,7 +52,7 @@ def sentences(guarantee: Guarantee) -> list[str]:
         "(epsilon): the smaller, the stricter."
     ]
     if guarantee.kind is Kind.CONDITIONAL:
-        found.insert(0, _UNCHECKED if guarantee.waived else _CONDITIONAL)
+        found.insert(0, _UNCHECKED if guarantee.accept_poor_mixing else _CONDITIONAL)
     if guarantee.seeded:
         found.insert(0, _VOID)
     if stated[Adjacency.REPLACE_ONE] >= LOOSE:

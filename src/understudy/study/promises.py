@@ -7,25 +7,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
     CensorW,
     Mechanism,
     PerturbedHistogram,
-    RowMechanism,
     Unweighted,
     Weighted,
     WeightedE,
 )
-from understudy.mechanisms.pricing import Plan
 from understudy.privacy.guarantee import Adjacency
 from understudy.study import paper
 from understudy.study.arms import LABELS, OURS, short
+from understudy.study.replicate import study_request
+from understudy.support.randomness import Source
 
 _TARGET = 1.0
 """Any ε shows the multiples, if it is small enough for Anchored to need all of it."""
-_PARAMETERS = 2
 _MULTIPLES = {0.5: "ε/2", 1.0: "ε", 2.0: "2ε"}
 _RELEASED = {"phi": 0.1, "lambda": 3.0}
 """Stands for an earlier release; the price does not depend on it."""
@@ -83,18 +84,13 @@ def _mechanisms() -> dict[str, Mechanism]:
 
 
 def _promise(key: str, mechanism: Mechanism) -> Promise:
-    bounds: tuple[float, ...] = ()
-    if isinstance(mechanism, Anchored):
-        stages = mechanism.plan(size=paper.N, dimension=_PARAMETERS)
-        bounds = tuple(stage.bound for stage in stages)
-    elif isinstance(mechanism, RowMechanism):
-        bounds = (mechanism.bound,)
-    cost = Plan(mechanism, bounds, draws=1).cost
+    request = study_request(np.zeros(0), mechanism, Source())
+    cost = mechanism.plan(request).cost
     said = LABELS[key].removesuffix(")").partition(" (")[2]
     return Promise(
         label=short(key),
         said=said if key in paper.LABELS else "",
-        kind=str(mechanism.kind_with("nuts" if isinstance(mechanism, RowMechanism) else "exact")),
+        kind=str(request.kind),
         added=_multiple(cost[Adjacency.ADD_REMOVE].epsilon) if cost else "",
         replaced=_multiple(cost[Adjacency.REPLACE_ONE].epsilon) if cost else "",
         why=mechanism.reason or _WHY[key],

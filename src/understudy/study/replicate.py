@@ -9,7 +9,7 @@ nothing else give the same synthetic table, and what differs in their results is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,27 +18,27 @@ import numpy as np
 from understudy import utility
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
+from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
     CensorW,
     Mechanism,
     PerturbedHistogram,
+    Request,
     RowMechanism,
     Unweighted,
     Weighted,
     WeightedE,
-    histogram,
 )
 from understudy.mechanisms.fitting import DRAWS
 from understudy.mechanisms.ladder import climb
 from understudy.models.beta import beta
-from understudy.privacy.guarantee import Adjacency
+from understudy.privacy.guarantee import Adjacency, Weights
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
 from understudy.study import kernel, paper
-from understudy.support.progress import silent
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Fi
         if sampler == "nuts":
             numbers["converged"] = float(fit.converged)
         found += _findings(number, fit.mechanism.name, fit.mechanism, numbers)
-    for name, mechanism in _others():
-        synthetic = _synthesised(values, mechanism, source)
+    for name, mechanism, synthesised in _others():
+        synthetic = synthesised(values, mechanism, source)
         found += _findings(number, name, mechanism, dict(_utility(values, synthetic)))
     return found
 
@@ -132,9 +132,10 @@ def explore(
 
 
 def _truncated(fit: Explored, risk: jax.Array) -> int:
-    if not isinstance(fit.mechanism, WeightedE):
+    """Return how many records have no weight that would have one if ε were no concern."""
+    if fit.mechanism.weights is not Weights.SAME_DATA:
         return 0
-    before = Weighted(c1=fit.mechanism.c1).alpha(risk)
+    before = Weighted(c1=_c1(fit.mechanism)).alpha(risk)
     return int(jnp.sum((fit.row.alpha == 0) & (before > 0)))
 
 
@@ -179,39 +180,43 @@ def _downscaled_rows() -> list[RowMechanism]:
     return [Weighted(c1=c1), WeightedE(epsilon=epsilon, c1=c1), CensorW(epsilon=epsilon, c1=c1)]
 
 
-def _others() -> Iterator[tuple[str, Mechanism]]:
+def _others() -> Iterator[tuple[str, Mechanism, Callable[..., np.ndarray]]]:
     """Yield what has no fit of its own: histograms, and the anchored mechanism."""
     for epsilon in paper.EPSILONS:
         for name, bins in (("ph", "ln"), ("ph-sqrt", "sqrt")):
             # The paper's Laplace scale of 2/ε is that of replace-one.
-            yield (
-                name,
-                PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE),
-            )
-        yield "anchored-history", Anchored(epsilon=epsilon, anchor=HISTORY)
-        yield "anchored-ladder", Anchored(epsilon=epsilon)
+            ph = PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE)
+            yield name, ph, _from_counts
+        yield "anchored-history", Anchored(epsilon=epsilon, anchor=HISTORY), _from_climb
+        yield "anchored-ladder", Anchored(epsilon=epsilon), _from_climb
 
 
-def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
+def study_request(values: np.ndarray, mechanism: Mechanism, source: Source) -> Request:
+    """Return a table of the study as a synthesis would be asked about it."""
     model = study_model()
-    if isinstance(mechanism, PerturbedHistogram):
-        column = histogram.histogram_column(model.schema)
-        counts = histogram.counts(values, column, mechanism.bin_count(paper.N))
-        noisy = histogram.perturbed(counts, mechanism, source)
-        return histogram.draw(noisy, column, paper.N, source.generator())
-    assert isinstance(mechanism, Anchored)
-    rungs = climb(
-        model,
-        model.prepare({"x": values}),
-        mechanism,
-        mechanism.plan(size=paper.N, dimension=model.dimension),
-        source,
+    return Request(
+        mechanism=mechanism,
+        model=model,
+        schema=model.schema,
+        columns={"x": values},
+        skeleton=Skeleton({}, paper.N),
         size=paper.N,
-        public={},
-        exact=True,
-        accept_poor_mixing=False,
-        progress=silent,
+        sampler=mechanism.samplers(model)[0],
+        source=source,
     )
+
+
+def _from_counts(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
+    (theta,) = mechanism.plan(study_request(values, mechanism, source)).draw().thetas
+    draw = mechanism.simulator(theta, source, schema=study_model().schema, model=None)
+    return draw({}, paper.N)["x"]
+
+
+def _from_climb(values: np.ndarray, mechanism: Anchored, source: Source) -> np.ndarray:
+    """Climb without the diagnostics that a release has."""
+    request, model = study_request(values, mechanism, source), study_model()
+    ladder = mechanism.ladder(size=paper.N, dimension=model.dimension)
+    rungs = climb(request, model.prepare(request.columns), mechanism, ladder)
     return _simulated(rungs[-1].z[None], source)[0]
 
 
@@ -232,11 +237,12 @@ def _privacy(fit: Explored) -> dict[str, float]:
     """Return the Lipschitz bound, and how many records were truncated or censored."""
     numbers = {"lipschitz_bound": float(fit.reached.max())}
     bound = float(fit.row.bound)
-    if isinstance(fit.mechanism, WeightedE):
-        numbers["records"] = float(fit.truncated)
+    weighted = fit.mechanism.weights is Weights.SAME_DATA
     if math.isfinite(bound):
         numbers["records"] = float(np.sum(fit.reached >= bound))
-    if isinstance(fit.mechanism, CensorW):
+    elif fit.mechanism.target is not None:
+        numbers["records"] = float(fit.truncated)
+    if math.isfinite(bound) and weighted:
         beyond = float(np.sum(fit.risk >= bound))
         numbers["records_unweighted"] = beyond if numbers["records"] else 0.0
     return numbers
@@ -257,13 +263,16 @@ def _summary(values: np.ndarray) -> Iterator[tuple[str, float]]:
 def _findings(
     number: int, name: str, mechanism: Mechanism, numbers: dict[str, float]
 ) -> list[Finding]:
-    c1 = getattr(mechanism, "c1", math.nan)
-    epsilon = _epsilon(mechanism)
-    return [Finding(number, name, epsilon, c1, *pair) for pair in numbers.items()]
+    arm = _epsilon(mechanism), _c1(mechanism)
+    return [Finding(number, name, *arm, *pair) for pair in numbers.items()]
 
 
 def _epsilon(mechanism: Mechanism) -> float:
-    return getattr(mechanism, "epsilon", math.nan)
+    return math.nan if mechanism.target is None else mechanism.target
+
+
+def _c1(mechanism: Mechanism) -> float:
+    return getattr(mechanism, "c1", math.nan)
 
 
 def _source(number: int, seed: int) -> Source:

@@ -19,8 +19,7 @@ from understudy.support.left_behind import COMPLETE, NOTHING, leave
 if TYPE_CHECKING:
     from understudy.ledger.chain import Chain, Entry
     from understudy.ledger.ledger import Ledger
-    from understudy.mechanisms.pricing import Price
-    from understudy.privacy.guarantee import Kind
+    from understudy.mechanisms.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -74,49 +73,46 @@ class Charge:
 
 
 def charged(
-    ledger: str | Path | Account | None,
-    cost: Price | None,
+    ledger: Ledger | Account | str | Path | None,
+    plan: Plan,
     *,
     label: str,
-    details: dict[str, Any],
-    kind: Kind,
-    unit: str | None,
-    membership: bool,
-    seeded: bool,
-    waived: bool,
+    details: Mapping[str, Any],
 ) -> Charge | None:
     """Charge a ledger, if there is one, for what is about to be drawn; or refuse."""
     if ledger is None:
         return None
     from understudy.ledger.ledger import Ledger
 
-    account = ledger
-    if not isinstance(account, Account):
-        account = Account(Ledger.open(account), {}, lambda chain: None)
+    request, cost = plan.request, plan.cost
+    if isinstance(ledger, Account):
+        account = ledger
+    else:
+        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        account = Account(opened, {}, lambda chain: None)
     if cost is None:
         raise Refused(
             f"only a strict or conditional guarantee can be charged to a ledger, and this one is "
-            f"{kind}."
+            f"{request.kind}."
         )
-    if seeded:
+    if request.source.seeded:
         raise Refused("a run with a fixed seed is not for release, so the ledger is not charged.")
-    if waived:
+    if request.accept_poor_mixing:
         raise Refused(
             "a guarantee whose chains need not have converged (`accept_poor_mixing`) cannot be "
             "charged to a ledger."
         )
-    opened = account.ledger
-    entry = opened.charge(
-        cost[opened.settings.adjacency],
+    entry = account.ledger.charge(
+        cost[account.ledger.settings.adjacency],
         label=label,
-        kind=kind,
-        unit=ledger_unit(unit),
-        membership=membership,
-        details={**details, **account.details},
+        kind=request.kind,
+        unit=ledger_unit(request.unit),
+        membership=request.skeleton.membership,
+        details={"schema_digest": request.schema.digest, **details, **account.details},
         check=account.check,
     )
     leave(f"{NOTHING}, but entry {entry.number} of the ledger stays charged")
-    return Charge(opened, entry)
+    return Charge(account.ledger, entry)
 
 
 def ledger_unit(column: str | None) -> str:

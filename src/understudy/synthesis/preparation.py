@@ -1,9 +1,8 @@
-"""Everything that can be checked, read and priced before anything is charged or drawn."""
+"""Everything that can be checked, read and settled before anything is charged or drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,31 +11,21 @@ from understudy.domain.rules import check_table
 from understudy.domain.satisfying import check_satisfiable
 from understudy.domain.schema import Role, Schema
 from understudy.domain.skeleton import skeleton_for, with_public_size
-from understudy.domain.tables import encode, read
+from understudy.domain.tables import Columns, encode, read
 from understudy.errors import BadInput, Refused
-from understudy.mechanisms import Anchored, Mechanism, PerturbedHistogram
-from understudy.mechanisms.drawing import Drawn, Job, prepare_draw, resolve_sampler
-from understudy.mechanisms.pricing import Price
-from understudy.support.confidential import Confidential
+from understudy.mechanisms.registry import resolve_sampler
+from understudy.mechanisms.request import Request
+from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
-from understudy.synthesis.simulation import check_theta
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from understudy.mechanisms import Mechanism
     from understudy.models.base import Model
 
 LARGEST_TABLES = 100
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Prepared(Confidential):
-    """A synthesis of which nothing has been drawn yet, and its price."""
-
-    job: Job
-    draw: Callable[[], Drawn]
-    cost: Price | None
 
 
 def prepare(
@@ -50,65 +39,84 @@ def prepare(
     sampler: str = "auto",
     seed: int | None = None,
     accept_poor_mixing: bool = False,
+    calibrated_on: str | None = None,
+    period: str | None = None,
     progress: Progress = silent,
-) -> Prepared:
-    """Check everything that can be checked before anything is charged or drawn."""
+) -> Request:
+    """Check everything that can be checked, and return what was asked for as one value."""
+    started = time.monotonic()
     if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
         raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
+    if calibrated_on is not None and calibrated_on not in CALIBRATED_ON:
+        raise BadInput(f"calibrated_on must be public or confidential, not {calibrated_on!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
-    if isinstance(mechanism, PerturbedHistogram):
-        built = None
-    if built is not None:
-        from understudy._jax import jnp
-        from understudy.models.record.declared import as_declared
-
-        if jnp.result_type(float) != jnp.float64:
-            raise BadInput(
-                "JAX was set to single precision, whose error no guarantee allows for: leave the "
-                "setting jax_enable_x64 as understudy makes it."
-            )
-        built = as_declared(built)
+    built = _declared(built) if mechanism.needs_model and built is not None else None
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":
         raise BadInput(f"{mechanism.name} draws no chains here: leave out `accept_poor_mixing`.")
-    if isinstance(mechanism, Anchored) and mechanism.anchor is not None and built is not None:
-        check_theta(dict(mechanism.anchor), built)
     source = Source(seed)
     with stage(progress, "Reading"):
-        frame, called = frame_of(table), name_of(table, "the table")
-        columns = encode(frame, schema, name=called)
-        refuse_repeated_ids(frame, schema, name=called)
-        check_table(schema.rules, columns, name=called)
-        separate = None
-        if predictors is not None:
-            name = name_of(predictors, "the predictors")
-            separate = encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
-    known = getattr(getattr(mechanism, "reference", None), "fingerprint", None)
-    if known is not None and known.fits(columns, schema):
-        raise Refused(
-            "the reference is the confidential table itself, so what is learned from it is "
-            "learned from the table: use another one."
-        )
-    plan = skeleton_for(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
-    check_satisfiable(schema, plan.public)
+        columns = _confidential(table, schema)
+        separate = None if predictors is None else public_rows(predictors, schema)
+    _refuse_own_reference(mechanism, columns, schema)
+    skeleton = skeleton_for(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
+    check_satisfiable(schema, skeleton.public)
     size = 0
-    if isinstance(mechanism, Anchored):
-        plan, size = with_public_size(plan, schema, columns, mechanism.adjacency)
-    job = Job(
+    if mechanism.needs_size:
+        skeleton, size = with_public_size(skeleton, schema, columns, mechanism.adjacency)
+    return Request(
+        mechanism=mechanism,
         model=built,
         schema=schema,
         columns=columns,
-        mechanism=mechanism,
-        predictors=plan,
+        skeleton=skeleton,
         size=size,
-        source=source,
-        count=tables,
         sampler=chosen,
+        tables=tables,
+        source=source,
         accept_poor_mixing=accept_poor_mixing,
+        calibrated_on=calibrated_on,
+        period=period,
         progress=progress,
+        started=started,
     )
-    draw, planned = prepare_draw(job)
-    return Prepared(job, draw, planned.cost)
+
+
+def _declared(model: Model) -> Model:
+    """Return the model as the schema declares it, in the precision that a guarantee needs."""
+    from understudy._jax import jnp
+    from understudy.models.record.declared import as_declared
+
+    if jnp.result_type(float) != jnp.float64:
+        raise BadInput(
+            "JAX was set to single precision, whose error no guarantee allows for: leave the "
+            "setting jax_enable_x64 as understudy makes it."
+        )
+    return as_declared(model)
+
+
+def _confidential(table: pd.DataFrame | str | Path, schema: Schema) -> Columns:
+    """Read the table, and refuse one that is not as it is declared."""
+    frame, called = frame_of(table), name_of(table, "the table")
+    columns = encode(frame, schema, name=called)
+    refuse_repeated_ids(frame, schema, name=called)
+    check_table(schema.rules, columns, name=called)
+    return columns
+
+
+def public_rows(predictors: pd.DataFrame | str | Path, schema: Schema) -> Columns:
+    """Read predictors for the synthetic rows."""
+    name = name_of(predictors, "the predictors")
+    return encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
+
+
+def _refuse_own_reference(mechanism: Mechanism, columns: Columns, schema: Schema) -> None:
+    for reference in mechanism.references:
+        if reference.fingerprint is not None and reference.fingerprint.fits(columns, schema):
+            raise Refused(
+                "the reference is the confidential table itself, so what is learned from it is "
+                "learned from the table: use another one."
+            )
 
 
 def frame_of(table: pd.DataFrame | str | Path) -> pd.DataFrame:

@@ -27,6 +27,7 @@ from understudy.support.files import REPLACED, current_umask, hidden_directory, 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from understudy.models.base import Model
     from understudy.privacy.guarantee import Guarantee
     from understudy.synthesis.charging import Charge
 
@@ -47,8 +48,10 @@ class Internal(Confidential):
 class _Attached:
     """Holds the internal half beside an object, where neither `vars` nor a pickle finds it."""
 
-    __slots__ = ("__weakref__", "_internal")
+    __slots__ = ("__weakref__", "_internal", "model")
     _internal: Internal
+    model: Model | None
+    """What the rows were simulated from; a pickle is without it, because functions stay behind."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -71,10 +74,12 @@ class Release(_Attached):
         tables: tuple[pd.DataFrame, ...],
         parameters: tuple[dict[str, Any], ...],
         *,
+        model: Model | None,
         internal: Internal,
     ) -> Release:
         """Return a release with both its halves."""
         made = cls(guarantee, tables, parameters)
+        object.__setattr__(made, "model", model)
         object.__setattr__(made, "_internal", internal)
         return made
 
@@ -92,6 +97,24 @@ class Release(_Attached):
                 "where the release was made, and what needs it has to be done there."
             )
         return self._internal
+
+    def sample(
+        self,
+        rows: int,
+        *,
+        predictors: pd.DataFrame | str | Path | None = None,
+        seed: int | None = None,
+    ) -> pd.DataFrame:
+        """Draw more rows, at no cost to anybody's privacy; see `understudy.sample`.
+
+        Args:
+            rows: How many rows to draw.
+            predictors: Public rows to draw beside; those of the release by default.
+            seed: Fixes the randomness.
+        """
+        from understudy.synthesis.simulation import sample
+
+        return sample(self, rows=rows, predictors=predictors, seed=seed)
 
     def card(self) -> str:
         """Return the public card; only what is published goes into it."""

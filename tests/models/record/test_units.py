@@ -228,12 +228,12 @@ def test_replacing_a_person_changes_the_number_of_rows_so_it_is_not_public():
 
 def test_thresholds_of_a_ladder_grow_with_the_rows_of_a_unit():
     asked = us.Anchored(epsilon=1.0)
-    alone = asked.plan(size=1000, dimension=2)
-    together = asked.plan(size=7000, dimension=2, rows_per_record=7)
+    alone = asked.ladder(size=1000, dimension=2)
+    together = asked.ladder(size=7000, dimension=2, rows_per_record=7)
     assert together[-1].threshold == 7 * alone[-1].threshold
     assert sum(stage.bound for stage in together) == pytest.approx(0.5)
     fixed = us.Anchored(epsilon=1.0, threshold=3.0)
-    assert fixed.plan(size=7000, dimension=2, rows_per_record=7)[-1].threshold == 3.0
+    assert fixed.ladder(size=7000, dimension=2, rows_per_record=7)[-1].threshold == 3.0
 
 
 class TestTheColumn:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 from understudy.periods.calibration.choice import best_by_epsilon
+from understudy.periods.calibration.settings import calibrated_names
 from understudy.report.svg import INK, inline_svg
 from understudy.report.wording import tick
 
@@ -15,12 +17,14 @@ if TYPE_CHECKING:
     from understudy.periods.calibration.sweep import Outcome
 
 # Okabe and Ito's colours, each with a marker of its own, so that none depends on colour.
-_LOOKS = {
-    "anchored": ("#0072B2", "o", "-"),
-    "censor-uw": ("#D55E00", "s", "--"),
-    "censor-w": ("#009E73", "^", "-."),
-    "ph": ("#CC79A7", "D", ":"),
-}
+_LOOKS = (
+    ("#0072B2", "o", "-"),
+    ("#D55E00", "s", "--"),
+    ("#009E73", "^", "-."),
+    ("#CC79A7", "D", ":"),
+    ("#E69F00", "v", (0, (5, 1))),
+    ("#56B4E9", "P", (0, (3, 1, 1, 1))),
+)
 
 
 def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outcome) -> str:
@@ -30,9 +34,11 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
 
     def draw(axes: Axes) -> None:
         shown: set[float] = set()
-        for name, (colour, marker, dashes) in _LOOKS.items():
-            ours = [o for o in outcomes if o.setting is not None and o.setting.mechanism == name]
-            best = best_by_epsilon(ours)
+        for name, (colour, marker, dashes) in zip(calibrated_names(), cycle(_LOOKS), strict=False):
+            of_mechanism = [
+                o for o in outcomes if o.setting is not None and o.setting.mechanism == name
+            ]
+            best = best_by_epsilon(of_mechanism)
             if not best:
                 continue
             shown |= set(best)

@@ -11,22 +11,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from understudy.adapters.loading import load_model, names_file
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.schema import Schema
 from understudy.domain.tables import decode, encode
 from understudy.errors import BadInput
 from understudy.ledger.ledger import checked_budget, checked_line
+from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
-from understudy.mechanisms.reference import reference_from_theta
 from understudy.periods.calibration.choice import Target, choose
 from understudy.periods.calibration.settings import EPSILONS, settings
 from understudy.periods.calibration.sweep import Outcome, Sweep
-from understudy.periods.policy import Policy, reference_file
+from understudy.periods.policy import Policy, model_terms, reference_file
 from understudy.privacy.accounting import exact
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.privacy.rounding import plain
@@ -49,6 +48,8 @@ class Calibration(Confidential):
     """A policy, and all that was tried on the way to it on a reference that may be confidential."""
 
     policy: Policy
+    """Complete but for the file of its schema, which is settled when it is written."""
+    schema: Schema
     reference: Fingerprint
     """By what the reference is recognised; stays inside."""
     chosen: Outcome
@@ -63,11 +64,21 @@ class Calibration(Confidential):
         """How many periods the budget pays for."""
         return int(exact(self.policy.budget) // exact(self.policy.epsilon))
 
-    def write(self, path: str | os.PathLike[str]) -> Path:
+    def write(
+        self, path: str | os.PathLike[str], *, schema: str | os.PathLike[str] | None = None
+    ) -> Path:
         """Write POLICY.toml and, beside it, the reference's fingerprint and the page.
 
-        Return the page's path.
+        Args:
+            path: The policy to write, a .toml file.
+            schema: The file that the schema is in; without one, the schema is written beside the
+                policy.
+
+        Returns:
+            The page's path.
         """
+        import tomli_w
+
         from understudy.periods.calibration.page import render
 
         policy = Path(path)
@@ -77,28 +88,28 @@ class Calibration(Confidential):
         page = policy.with_suffix(".html")
         with written_atomically(page, private=self.policy.reference_is == "confidential") as file:
             file.write_text(render(self, policy.name), encoding="utf-8")
+        if schema is None:
+            schema = policy.with_suffix(".schema.toml")
+            with written_atomically(schema) as file:
+                file.write_text(tomli_w.dumps(self.schema.to_dict()), encoding="utf-8")
         # A policy without its own fingerprint beside it is refused, so they change together.
         with uninterrupted():
             self.reference.write(reference_file(policy))
-            self.policy.write(policy)
+            replace(self.policy, schema=os.path.relpath(schema, policy.parent)).write(policy)
         return page
 
 
 def calibrate(
-    table: pd.DataFrame | str | Path,
+    model: Model | Schema,
+    reference: pd.DataFrame | str | Path,
     *,
     reference_is: str,
-    schema: str | os.PathLike[str],
-    model: str | None,
-    family: str | None = None,
-    priors: Sequence[str] = (),
-    beside: str | os.PathLike[str] = ".",
+    population: str,
     epsilon: float | None = None,
     target: str | None = None,
     mechanisms: Sequence[str] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     rows: int | None = None,
-    population: str,
     budget: float | None = None,
     periods: int = PERIODS,
     draws: int = DRAWS,
@@ -107,40 +118,51 @@ def calibrate(
 ) -> Calibration:
     """Try settings on a reference table, and choose the one to release every period with.
 
-    `beside` is the directory in which the policy will be written; the policy names its schema
-    relative to it.
+    Args:
+        model: The model of a record; a bare schema to try mechanisms that need none.
+        reference: The table to choose on, or the file that it is in.
+        reference_is: Whether it is `public` or `confidential`. Every guarantee under the policy
+            says so, and the reference itself can never be released under it.
+        population: Who is protected, in the words of their ledger.
+        epsilon: ε of each period; by default a choice among 0.1 to 5.
+        target: An accuracy such as `max_ecdf=0.03`, to be reached with the smallest ε.
+        mechanisms: Names of those to try; by default all that can serve.
+        adjacency: Under which ε is stated.
+        rows: Rows of each release; the declared size by default.
+        budget: Budget of the ledger; by default ε times the periods.
+        periods: Periods that the budget pays for.
+        draws: Draws at each setting.
+        seed: Seed of the trials, of which nothing is released.
+        progress: Told the name of each step and how much of it is done.
+
+    Returns:
+        The policy, and everything that was tried on the way to it.
     """
     _check(reference_is, population, draws=draws, periods=periods)
     if budget is not None:
         checked_budget(budget)
     aim = None if target is None else Target.parse(target)
-    public = reference_is == "public"
-    relation = Adjacency.parse(adjacency)
-    declared = Schema.load(schema)
-    with stage(progress, "Model"):
-        built = None
-        if model is not None:
-            built = load_model(model, schema=declared, family=family, priors=priors)
+    public, relation = reference_is == "public", Adjacency.parse(adjacency)
+    schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     tried = settings(
-        declared,
+        schema,
         built,
         public=public,
         epsilons=EPSILONS if epsilon is None else (check_epsilon(epsilon),),
         mechanisms=mechanisms,
     )
     with stage(progress, "Reading"):
-        frame = frame_of(table)
-        columns = encode(frame, declared, name=name_of(table, "the reference"))
-    learned = weights = None
+        frame = frame_of(reference)
+        columns = encode(frame, schema, name=name_of(reference, "the reference"))
+    theta = None
     if built is not None and public:
-        learned = learn(built, frame, confidential=False, seed=seed, progress=progress)
-        weights = reference_from_theta(built, learned.theta)
+        theta = learn(built, frame, confidential=False, seed=seed, progress=progress).theta
     sweep = Sweep(
         model=built,
-        schema=declared,
+        schema=schema,
         table=frame,
-        measured=decode(columns, declared),
-        weights=weights,
+        measured=decode(columns, schema),
+        theta=theta,
         adjacency=relation,
         rows=rows,
         draws=draws,
@@ -149,26 +171,24 @@ def calibrate(
     baseline, outcomes = sweep.run(tried, lambda done: progress("Settings", done))
     chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim, public=public)
     assert chosen.setting is not None
-    # The histogram has no model, and starts from nothing.
-    modelled = chosen.setting.mechanism != "ph"
-    recognised = Fingerprint.of(columns, declared)
+    recognised = Fingerprint.of(columns, schema)
+    # A mechanism without a model starts from nothing.
+    needed = built if BY_NAME[chosen.setting.mechanism].needs_model else None
     policy = Policy(
         **asdict(chosen.setting),
         adjacency=relation,
-        **(_model_terms(model, built) if modelled else {}),
-        family=family if modelled else None,
-        priors=tuple(priors) if modelled else (),
-        schema=os.path.relpath(schema, beside),
-        schema_digest=declared.digest,
+        **model_terms(needed),
+        schema_digest=schema.digest,
         rows=rows,
         budget=_budget(budget, chosen.setting.epsilon, periods),
         population=population,
         reference_is=reference_is,
         reference_digest=recognised.digest,
-        anchor=learned.theta if modelled and learned is not None else None,
+        anchor=None if needed is None else theta,
     )
     return Calibration(
         policy=policy,
+        schema=schema,
         reference=recognised,
         chosen=chosen,
         baseline=baseline,
@@ -177,17 +197,6 @@ def calibrate(
         records=len(frame),
         draws=draws,
     )
-
-
-def _model_terms(model: str | None, built: Model | None) -> dict[str, Any]:
-    """Return what the policy says of the model: of a file the name and the digest that it ran with.
-
-    Where the file lies is nobody's business, and whoever releases says so again.
-    """
-    named = None if model is None else names_file(model)
-    if named is None or built is None:
-        return {"model": model}
-    return {"model": f"{named[0].name}:{named[1]}", "model_digest": built.spec["digest"]}
 
 
 def _budget(asked: float | None, epsilon: float, periods: int) -> float:

@@ -1,6 +1,6 @@
 """Several draws at each setting, each compared with the reference.
 
-A period's release is anchored at the release of the period before. So each draw of `anchored` is
+A period's release may start from the release of the period before. So each draw of `anchored` is
 two: one from a ladder, as the very first period's might be, and one anchored at it, which is what
 counts. Nothing drifts between the two, as it would in a year: the page says so.
 
@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import Refused
 from understudy.mechanisms import Unweighted, make_mechanism
+from understudy.mechanisms.base import Earlier
 from understudy.periods.calibration.settings import Setting
 from understudy.support.confidential import Confidential
 from understudy.synthesis.run import synthesize
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from understudy.domain.schema import Schema
     from understudy.mechanisms import Mechanism
-    from understudy.mechanisms.reference import Reference
     from understudy.models.base import Model
     from understudy.privacy.guarantee import Adjacency
+    from understudy.synthesis.release import Release
 
 METRICS = ("max_ecdf", "total_variation", "mean", "median")
 
@@ -87,8 +88,8 @@ class Sweep:
     table: pd.DataFrame
     measured: pd.DataFrame
     """The same as declared, to compare with."""
-    weights: Reference | None
-    """Weights of records from the θ of a public reference, as a period's are from an earlier θ."""
+    theta: dict[str, Any] | None
+    """Of a public reference: weights are learned from it, as a period's are from an earlier θ."""
     adjacency: Adjacency
     rows: int | None
     draws: int
@@ -118,39 +119,25 @@ class Sweep:
             return Outcome(setting, ())
 
     def _tables(self, setting: Setting | None) -> Iterator[pd.DataFrame]:
+        mechanism = self._mechanism(setting)
+        if mechanism.earlier is Earlier.WELCOME:
+            for seed in range(self.seed, self.seed + self.draws):
+                theta = self._release(mechanism, 2 * seed, 1).parameters[0]["parameters"]
+                following = mechanism.following(theta, self.model)
+                yield from self._release(following, 2 * seed + 1, 1).tables
+            return
+        # One fit has draws enough, where the posterior does not depend on an earlier draw.
+        if mechanism.earlier is Earlier.NEEDED:
+            mechanism = mechanism.following(self.theta, self.model)
+        yield from self._release(mechanism, self.seed, self.draws).tables
+
+    def _mechanism(self, setting: Setting | None) -> Mechanism:
         if setting is None:
-            yield from self._drawn(Unweighted(adjacency=self.adjacency), self.seed, self.draws)
-        elif setting.mechanism == "anchored":
-            for draw in range(self.draws):
-                yield self._anchored(setting, self.seed + draw)
-        elif setting.mechanism == "ph":
-            for draw in range(self.draws):
-                yield from self._drawn(self._mechanism(setting), self.seed + draw, 1)
-        else:
-            # One fit has draws enough, where the posterior does not depend on an earlier draw.
-            learned = {"reference": self.weights} if setting.mechanism == "censor-w" else {}
-            yield from self._drawn(self._mechanism(setting, **learned), self.seed, self.draws)
+            return Unweighted(adjacency=self.adjacency)
+        options = {name: value for name, value in asdict(setting).items() if name != "mechanism"}
+        return make_mechanism(setting.mechanism, adjacency=self.adjacency, **options)
 
-    def _anchored(self, setting: Setting, seed: int) -> pd.DataFrame:
-        first = self._release(self._mechanism(setting), 2 * seed, 1)
-        anchor = first.parameters[0]["parameters"]
-        return next(self._drawn(self._mechanism(setting, anchor=anchor), 2 * seed + 1, 1))
-
-    def _mechanism(self, setting: Setting, **learned: Any) -> Mechanism:
-        return make_mechanism(
-            setting.mechanism,
-            epsilon=setting.epsilon,
-            adjacency=self.adjacency,
-            threshold=setting.threshold,
-            c1=setting.c1,
-            c2=setting.c2,
-            **learned,
-        )
-
-    def _drawn(self, mechanism: Mechanism, seed: int, tables: int) -> Iterator[pd.DataFrame]:
-        yield from self._release(mechanism, seed, tables).tables
-
-    def _release(self, mechanism: Mechanism, seed: int, tables: int) -> Any:
+    def _release(self, mechanism: Mechanism, seed: int, tables: int) -> Release:
         return synthesize(
             self.model or self.schema,
             self.table,

@@ -4,32 +4,47 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import understudy as us
+from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
     CensorW,
     PerturbedHistogram,
+    Request,
     Unweighted,
     Weighted,
     WeightedE,
 )
-from understudy.mechanisms.pricing import Plan
+from understudy.mechanisms.plan import Plan, staged
 from understudy.privacy.accounting import exact
 from understudy.privacy.guarantee import Adjacency
+from understudy.support.randomness import Source
 
 EPSILONS = st.floats(1e-3, 1e3)
 STRICT = [CensorUw, PerturbedHistogram, Anchored]
 
 
-def plan(mechanism, draws=1, **changes):
-    """Return the plan of a mechanism for a table of declared size, as `drawing.py` makes it."""
-    bounds = ()
-    if isinstance(mechanism, Anchored):
-        stages = mechanism.plan(**({"size": 2000, "dimension": 2} | changes))
-        bounds = tuple(stage.bound for stage in stages)
-    elif not isinstance(mechanism, PerturbedHistogram):
-        bounds = (mechanism.bound,)
-    return Plan(mechanism, bounds, draws)
+SCHEMA = us.Schema.from_dict(
+    {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
+)
+
+
+def plan(mechanism, tables=1, size=2000):
+    """Return the plan of a mechanism for the Beta model and a table of declared size."""
+    model = us.beta(SCHEMA)
+    request = Request(
+        mechanism=mechanism,
+        model=model,
+        schema=SCHEMA,
+        columns={},
+        skeleton=Skeleton({}, 10),
+        size=size,
+        sampler=mechanism.samplers(model)[0],
+        tables=tables,
+        source=Source(0),
+    )
+    return mechanism.plan(request)
 
 
 @pytest.mark.parametrize("mechanism", STRICT)
@@ -38,7 +53,7 @@ def test_a_draw_costs_the_epsilon_that_was_asked_for_and_draws_add_up(
     mechanism, epsilon, adjacency, draws
 ):
     asked = mechanism(epsilon=epsilon, adjacency=adjacency)
-    if mechanism is Anchored and asked.plan(size=10**9, dimension=2)[-1].alpha == 1.0:
+    if mechanism is Anchored and asked.ladder(size=10**9, dimension=2)[-1].alpha == 1.0:
         return
     cost = plan(asked, draws, size=10**9).cost
     assert cost[adjacency].epsilon == pytest.approx(draws * epsilon, rel=1e-12)
@@ -47,21 +62,20 @@ def test_a_draw_costs_the_epsilon_that_was_asked_for_and_draws_add_up(
     assert replaced.rho == pytest.approx(4 * added.rho)
 
 
-@pytest.mark.parametrize(
-    ("mechanism", "bounds", "draws"),
-    [
-        (Anchored(epsilon=1.0), (), 1),
-        (Anchored(epsilon=1.0), (0.5, 0.0), 1),
-        (CensorUw(epsilon=1.0), (), 1),
-        (CensorUw(epsilon=1.0), (-0.5,), 1),
-        (CensorUw(epsilon=1.0), (0.5,), 0),
-        (PerturbedHistogram(epsilon=1.0), (0.5,), 1),
-    ],
-)
-def test_no_plan_costs_nothing_because_it_says_too_little(mechanism, bounds, draws):
+@pytest.mark.parametrize(("bounds", "draws"), [((), 1), ((0.5, 0.0), 1), ((-0.5,), 1), ((0.5,), 0)])
+def test_no_price_is_nothing_because_too_little_is_said(bounds, draws):
     """Asked for the price of an anchored draw without its stages, the answer was ε = 0."""
-    with pytest.raises(ValueError, match="a plan needs"):
-        _ = Plan(mechanism, bounds, draws).cost
+    with pytest.raises(ValueError, match="a price needs"):
+        staged(bounds, draws, asked=1.0, under=Adjacency.ADD_REMOVE)
+
+
+def test_a_plan_that_does_not_say_what_it_costs_is_none():
+    class Free(Plan):
+        def draw(self):
+            return None
+
+    with pytest.raises(TypeError, match="cost"):
+        Free(None)
 
 
 @pytest.mark.parametrize("mechanism", [each(epsilon=1.0) for each in STRICT])
@@ -75,7 +89,7 @@ def test_nothing_that_is_drawn_is_free(mechanism):
 def test_stages_never_cost_more_together_than_is_stated(epsilon, adjacency, size):
     mechanism = Anchored(epsilon=epsilon, adjacency=adjacency)
     made = plan(mechanism, size=size)
-    bounds = sum(Fraction(bound) for bound in made.bounds)
+    bounds = sum(Fraction(stage.bound) for stage in made.ladder)
     for each in Adjacency:
         assert 2 * each.steps * bounds <= exact(made.cost[each].epsilon)
 
@@ -92,7 +106,7 @@ def test_bounded_range_gives_an_eighth_and_pure_epsilon_a_half_of_its_square():
 
 def test_budget_that_an_anchored_draw_cannot_use_is_not_charged():
     mechanism = Anchored(epsilon=50.0)
-    stages = mechanism.plan(size=2000, dimension=2)
+    stages = mechanism.ladder(size=2000, dimension=2)
     cost = plan(mechanism).cost
     assert stages[-1].alpha == 1.0
     assert cost[Adjacency.ADD_REMOVE].epsilon == pytest.approx(2 * sum(s.bound for s in stages))

@@ -1,0 +1,80 @@
+"""θ as it was published: the contents of a release's `parameters.json`, read and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from understudy.errors import BadInput
+from understudy.models.record.declared import as_declared
+
+if TYPE_CHECKING:
+    from understudy.models.base import Model
+
+
+def read_parameters(path: Path) -> dict[str, Any]:
+    """Return the contents of a release's `parameters.json`, or refuse what is none."""
+    try:
+        published = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(
+            f"'{path}' does not exist: name the public directory of a release."
+        ) from None
+    except (OSError, ValueError, RecursionError):
+        raise BadInput(f"'{path}' cannot be read as the parameters of a release.") from None
+    match published:
+        case {"parameters": dict(), "model": dict(), "schema": dict()}:
+            return dict(published)
+    raise BadInput(f"'{path}' is not a parameters file of a release.")
+
+
+def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
+    """Return θ of an earlier release, which must have been made with the same model and schema."""
+    place = Path(path)
+    published = read_parameters(place / "parameters.json" if place.is_dir() else place)
+    stated = published.get("kind") in ("strict", "conditional")
+    if not stated or published.get("convergence_waived", True) or published.get("seeded", True):
+        raise BadInput(
+            f"'{path}' cannot be an anchor: it was not released under a strict or conditional "
+            f"guarantee, so it may tell more about its table than any ε allows."
+        )
+    if published["model"] != model.spec:
+        raise BadInput(f"'{path}' was released with another model, so it cannot be an anchor.")
+    if published.get("schema_digest") != model.schema.digest:
+        raise BadInput(f"'{path}' was released with another schema, so it cannot be an anchor.")
+    theta: dict[str, Any] = published["parameters"]
+    check_theta(theta, model)
+    return theta
+
+
+def check_theta(theta: dict[str, Any], model: Model) -> None:
+    """Refuse an anchor that is not a value of the model's parameters."""
+    model = as_declared(model)
+    try:
+        fits = fits_model(theta, model) and np.isfinite(model.unconstrain(theta)).all()
+    except (TypeError, ValueError, AttributeError):
+        fits = False
+    if not fits:
+        raise BadInput("the anchor is not a value of the model's parameters.")
+
+
+def fits_model(theta: Mapping[str, Any], model: Model) -> bool:
+    """Whether there is a finite number for each element of the model's parameters, and no more."""
+    shapes = {parameter.name: parameter.shape for parameter in model.parameters}
+    return theta.keys() == shapes.keys() and all(
+        (values := numbers(theta[name])) is not None and values.shape == shape
+        for name, shape in shapes.items()
+    )
+
+
+def numbers(value: object) -> np.ndarray | None:
+    """Return finite numbers as an array; None for anything else."""
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return values if np.isfinite(values).all() else None

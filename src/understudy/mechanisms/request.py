@@ -1,0 +1,57 @@
+"""What was asked for, checked and settled, before anything is charged or drawn."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from understudy.support.confidential import Confidential
+from understudy.support.progress import Progress, silent
+from understudy.support.randomness import Source
+
+if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
+    from understudy.domain.skeleton import Skeleton
+    from understudy.domain.tables import Columns
+    from understudy.mechanisms.base import Mechanism
+    from understudy.models.base import Model
+    from understudy.privacy.guarantee import Kind
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Request(Confidential):
+    """One value that goes through a synthesis: planned, charged, drawn, simulated, released."""
+
+    mechanism: Mechanism
+    model: Model | None
+    """As the schema declares it; None for a mechanism that needs none."""
+    schema: Schema
+    columns: Columns
+    """The confidential table."""
+    skeleton: Skeleton
+    """What is public about the synthetic table."""
+    size: int = 0
+    """What stages and widths depend on: declared, or known anyway; 0 where nothing does."""
+    sampler: str
+    """`exact`, `nuts` or `none`."""
+    tables: int = 1
+    """Synthetic tables, each from a draw of its own."""
+    source: Source
+    accept_poor_mixing: bool = False
+    calibrated_on: str | None = None
+    """What the settings were chosen on, if on a reference: one that is public or confidential."""
+    period: str | None = None
+    """What time the release is about, where it is one of several."""
+    progress: Progress = silent
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def kind(self) -> Kind:
+        """How firmly the guarantee of what is drawn will hold."""
+        return self.mechanism.kind_with(self.sampler)
+
+    @property
+    def unit(self) -> str | None:
+        """The column that says which rows belong together, if there is one."""
+        return None if self.schema.unit is None else self.schema.unit.name

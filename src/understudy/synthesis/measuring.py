@@ -1,0 +1,97 @@
+"""The half of a release that stays: how close it came, and the report that shows it."""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import decode, encode
+from understudy.ledger.statement import statement_of
+from understudy.synthesis.preparation import frame_of, name_of
+from understudy.synthesis.release import Internal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from understudy.mechanisms import Request
+    from understudy.mechanisms.plan import Drawn
+    from understudy.privacy.guarantee import Guarantee
+    from understudy.report.drift import Earlier
+    from understudy.synthesis.charging import Charge
+
+
+def measured(
+    request: Request,
+    drawn: Drawn,
+    guarantee: Guarantee,
+    synthetic: pd.DataFrame,
+    *,
+    earlier: Earlier | None,
+    charge: Charge | None,
+) -> Internal:
+    """Return the diagnostics, and a report that is rendered when it is asked for."""
+    from understudy.report.page import Page
+    from understudy.report.sections import outcome
+    from understudy.utility import as_population, compare, measure_pairs
+
+    schema, columns = request.schema, request.columns
+    sample = decode(columns, schema)
+    weighed = as_population(columns, schema)
+    confidential = sample if weighed is columns else decode(weighed, schema)
+    units = None if schema.unit is None else columns[schema.unit.name]
+    against = outcome(schema, sample, units)
+    utility = compare(confidential, synthetic, schema)
+    diagnostics = _finite_numbers(
+        {
+            **drawn.diagnostics,
+            "n": len(against[1]),
+            "rows": len(sample),
+            "seconds": time.monotonic() - request.started,
+            "utility": {name: each.to_dict() for name, each in utility.items()},
+        }
+    )
+    page = partial(
+        Page,
+        title=schema.confidential[0].name if request.model is None else request.model.title,
+        guarantee=guarantee,
+        schema=schema,
+        confidential=confidential,
+        synthetic=synthetic,
+        utility=utility,
+        diagnostics=diagnostics,
+        alpha=drawn.alpha,
+        largest_score=drawn.largest_score,
+        bound=drawn.bound,
+        outcome=against,
+        rows=len(sample),
+        earlier=earlier,
+    )
+    compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+
+    def report() -> str:
+        year = None if charge is None else statement_of(charge.ledger, until=charge.entry)
+        return page(pairs=measure_pairs(confidential, synthetic, compared), year=year).render()
+
+    return Internal(diagnostics, report, charge)
+
+
+def earlier_table(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:
+    """Return an earlier release as the report compares it, or refuse a table of another schema."""
+    from understudy.report.drift import Earlier
+
+    name = name_of(table, "the earlier release")
+    coded = encode(frame_of(table), schema, roles=(Role.CONFIDENTIAL,), name=name)
+    return Earlier(label, decode(coded, schema))
+
+
+def _finite_numbers(value: Any) -> Any:
+    """Replace numbers that JSON cannot hold by null."""
+    if isinstance(value, dict):
+        return {key: _finite_numbers(entry) for key, entry in value.items()}
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
