@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from understudy.synthesis.release import Release as Release
     from understudy.synthesis.run import synthesize as synthesize
     from understudy.synthesis.simulation import sample as sample
+    from understudy.synthesis.synthesizer import Synthesizer as Synthesizer
     from understudy.utility import measure_table as measure_table
 
 _HOME = {
@@ -87,6 +88,7 @@ _HOME = {
     "understudy.synthesis.release": "Release",
     "understudy.synthesis.run": "synthesize",
     "understudy.synthesis.simulation": "sample",
+    "understudy.synthesis.synthesizer": "Synthesizer",
     "understudy.utility": "measure_table",
 }
 """Names, by the module that has them."""
