@@ -15,7 +15,9 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-Out = Annotated[Path, typer.Option(help="Directory to write; a study found there is resumed.")]
+Out = Annotated[
+    Path, typer.Option(help="Directory to write; a study application there is resumed.")
+]
 Seed = Annotated[int, typer.Option(help="The one seed from which all others derive.")]
 
 OUT = Path("understudy-study")
@@ -90,7 +92,7 @@ def application(
     from understudy.support.progress import shown
 
     with shown(quiet=quiet) as progress:
-        found = run_application(data, out, seed=seed, progress=progress)
+        application = run_application(data, out, seed=seed, progress=progress)
         write_index(out)
     if not quiet:
-        typer.echo(f"{as_text(found, out / 'application')}\n\npage  {out / 'index.html'}")
+        typer.echo(f"{as_text(application, out / 'application')}\n\npage  {out / 'index.html'}")

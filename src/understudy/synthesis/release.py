@@ -214,9 +214,9 @@ def _is_release(destination: Path) -> bool:
     """Whether a directory holds a release and nothing else, or nothing at all."""
     if destination.is_symlink() or not destination.is_dir():
         return False
-    found = {entry.name for entry in destination.iterdir()}
+    entries = {entry.name for entry in destination.iterdir()}
     # A directory called public may be anybody's; one with a guarantee is ours.
-    return not found or (found <= _PARTS and (destination / "public/guarantee.json").is_file())
+    return not entries or (entries <= _PARTS and (destination / "public/guarantee.json").is_file())
 
 
 def _write_json(path: Path, contents: dict[str, Any]) -> None:
