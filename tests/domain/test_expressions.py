@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.domain.expressions import LONGEST, extent, named, parse, truth
+from understudy.domain.expressions import extent, named, truth
+from understudy.domain.parsing import LONGEST, parse
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 

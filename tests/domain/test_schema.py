@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.domain import schema as schemas
+from understudy.domain import layout as schemas
 from understudy.domain.schema import Column, Role, Schema, Type
 from understudy.errors import BadInput
 

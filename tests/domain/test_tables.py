@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from understudy.domain import tables
+from understudy.domain import table_files, tables
 from understudy.domain.schema import Role, Schema
 from understudy.errors import BadInput
 
@@ -119,7 +119,7 @@ def test_every_synthetic_table_survives_memory_csv_and_parquet(tmp_path_factory,
     assert tuple(frame.columns) == schema.names
     folder = tmp_path_factory.mktemp("law")
     found = [frame]
-    for suffix in tables.WRITABLE:
+    for suffix in table_files.WRITABLE:
         tables.write(frame, folder / f"t{suffix}")
         found.append(tables.read(folder / f"t{suffix}"))
     for back in (tables.encode(frame, schema) for frame in found):
@@ -199,7 +199,7 @@ def test_a_malformed_csv_file_is_refused_without_its_values(tmp_path, content, s
 
 
 def test_rows_are_counted_across_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_CHUNK", 3)
+    monkeypatch.setattr(table_files, "_CHUNK", 3)
     good = "a,b\n" + "".join(f"{row},x\n" for row in range(10))
     frame = tables.read(saved(tmp_path / "t.csv", good))
     assert list(frame["a"]) == [str(row) for row in range(10)]
@@ -594,6 +594,6 @@ def test_csv_is_written_plainly_and_numbers_survive(tmp_path):
 def test_other_formats_are_not_written_and_the_disk_may_refuse(tmp_path):
     frame = pd.DataFrame({"x": [1]})
     assert ".csv or .parquet" in refusal(tables.write, frame, tmp_path / "t.dta")
-    for suffix in tables.WRITABLE:
+    for suffix in table_files.WRITABLE:
         with pytest.raises(OSError, match="t"):
             tables.write(frame, tmp_path / "missing" / f"t{suffix}")

@@ -82,7 +82,7 @@ def test_a_statement_ends_with_the_release_that_a_report_is_about(ledger):
     assert [item.state for item in statement_of(ledger).items] == ["published", "published"]
     until = statement_of(ledger, until=first)
     assert [(item.name, item.state) for item in until.items] == [("a", "this release")]
-    assert seen.left == 1.0
+    assert until.left == 1.0
     assert [item.state for item in statement_of(ledger, until=second).items] == [
         "published",
         "this release",
@@ -104,9 +104,8 @@ def test_the_concentrated_total_is_told_at_the_ledgers_delta_or_at_a_usual_one(t
     assert statement.converted == epsilon_at(Cost(0.9, 3e-5), delta=1e-6)
     assert statement.converted < 0.9
     told = dict(statement.facts)["zCDP"]
-    assert told == (
-        f"ρ = 3e-05, or ε = {statement.converted:.6g} at δ = 1e-06, which a pure budget does not count"
-    )
+    epsilon = f"{statement.converted:.6g}"
+    assert told == f"ρ = 3e-05, or ε = {epsilon} at δ = 1e-06, which a pure budget does not count"
     other = Ledger.create(tmp_path / "o.db", budget=1.2, adjacency="add-remove", delta=1e-9)
     other.charge(Cost(0.3, 1e-5), label="x", details={}, **ROWS)
     statement = statement_of(other)

@@ -23,7 +23,7 @@ from understudy.cli import tables as cli_tables
 from understudy.cli.flags import in_flags
 from understudy.cli.options import Exit
 from understudy.errors import BadInput, Problem, Refused
-from understudy.support.left_behind import NOTHING, leave, left_behind
+from understudy.support.stopping import NOTHING, leave, left_behind
 
 app = typer.Typer(
     name="understudy",

@@ -26,20 +26,25 @@ from typing import Any
 
 from understudy.errors import BadInput
 from understudy.privacy.rounding import at_most, factor_at_most
+from understudy.support.html import bullets, html_table, paragraph
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
 """Beyond these, noise and bounds leave the range in which they mean anything."""
 
 
 class Adjacency(StrEnum):
-    """When two tables count as neighbours. Defined here once, for the whole library."""
+    """When two tables count as neighbours. Defined here, and nowhere else."""
 
     ADD_REMOVE = "add-remove"
     REPLACE_ONE = "replace-one"
 
     @classmethod
     def parse(cls, text: str) -> Adjacency:
-        """Read an adjacency by its name; anything else is refused."""
+        """Read an adjacency by its name.
+
+        Args:
+            text: "add-remove" or "replace-one"; anything else is refused.
+        """
         try:
             return cls(text)
         except ValueError:
@@ -214,24 +219,31 @@ class Guarantee:
             f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
         )
 
+    def _facts(self) -> list[tuple[str, object]]:
+        stages = f", each in {self.stages} stages" if self.stages > 1 else ""
+        return [
+            *([] if self.period is None else [("Period", self.period)]),
+            *([] if self.population is None else [("Population", self.population)]),
+            ("Kind", f"{self.kind} ({self.kind.meaning})"),
+            ("Mechanism", self.mechanism),
+            ("Draws of the parameters", f"{self.draws}{stages}"),
+            ("Rows in each synthetic table", self.rows),
+            ("Ledger", self.charged or "not charged to any ledger"),
+        ]
+
+    @property
+    def _reading(self) -> str:
+        return "What this rests on, and how to read it:" if self.epsilon else "What to know:"
+
     def __str__(self) -> str:
         """The contents of `guarantee.txt`: the promise in plain words."""
-        lines = [
-            self.headline,
-            "",
-            *([] if self.period is None else [f"Period: {self.period}"]),
-            *([] if self.population is None else [f"Population: {self.population}"]),
-            f"Kind: {self.kind} ({self.kind.meaning})",
-            f"Mechanism: {self.mechanism}",
-            f"Draws of the parameters: {self.draws}"
-            + (f", each in {self.stages} stages" if self.stages > 1 else ""),
-            f"Rows in each synthetic table: {self.rows}",
-            f"Ledger: {self.charged or 'not charged to any ledger'}",
-            "",
-            "What this rests on, and how to read it:" if self.epsilon else "What to know:",
-            *(f"  - {sentence}" for sentence in self.assumptions),
-        ]
-        return "\n".join(lines) + "\n"
+        facts = [f"{name}: {fact}" for name, fact in self._facts()]
+        sentences = [f"  - {sentence}" for sentence in self.assumptions]
+        return "\n".join([self.headline, "", *facts, "", self._reading, *sentences]) + "\n"
+
+    def _repr_html_(self) -> str:
+        promise = paragraph(self.headline) + html_table(self._facts())
+        return promise + paragraph(self._reading) + bullets(self.assumptions)
 
 
 SEEDED = (

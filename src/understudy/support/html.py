@@ -20,5 +20,10 @@ def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>"
 
 
+def bullets(texts: Iterable[str]) -> str:
+    """Return texts as a list."""
+    return f"<ul>{''.join(_cell('li', text) for text in texts)}</ul>"
+
+
 def _cell(tag: str, text: object) -> str:
     return f"<{tag}>{escape(str(text))}</{tag}>"
