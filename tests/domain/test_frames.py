@@ -95,7 +95,7 @@ def test_the_largest_whole_numbers_are_kept():
 
 @pytest.mark.parametrize(
     "table",
-    [[1, 2], {"x": [0.123456]}, None, pl.LazyFrame({"x": [0.123456]}), pl.Series([0.123456])],
+    [[1, 2], {"x": [0.1234]}, None, pl.LazyFrame({"x": [0.1234]}), pl.Series([0.1234])],
 )
 def test_what_is_no_table_is_refused_without_its_values(table):
     with pytest.raises(BadInput, match="pandas, Polars or Arrow") as caught:

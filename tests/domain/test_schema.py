@@ -495,11 +495,14 @@ def test_every_text_can_be_a_toml_key_and_string(text):
     assert parsed == {text: text}
 
 
-@pytest.mark.parametrize("bounds", [[np.float64(0.2), 1.0], [0, np.float64(0.9)]])
+@pytest.mark.parametrize(
+    "bounds",
+    [[np.float64(0.2), 1.0], [0, np.float64(0.9)], [0, np.int64(29)], [np.float32(0.2), 1]],
+)
 def test_bounds_that_were_computed_are_refused_without_being_repeated(bounds):
     """`bounds = [y.min(), y.max()]` would publish both with every release."""
     column = {"role": "confidential", "type": "continuous", "bounds": bounds}
     with pytest.raises(BadInput, match="was computed") as refused:
         Schema.from_dict({"columns": {"y": column}})
     assert "0.2" not in str(refused.value)
-    assert "0.9" not in str(refused.value)
+    assert "9" not in str(refused.value)

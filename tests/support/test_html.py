@@ -46,9 +46,8 @@ def test_texts_come_out_as_they_went_in():
 
 def test_without_a_header_the_first_cell_of_a_row_is_its_name():
     assert Page(html_table([("a", 1), ("b", 2)])).tags == ["table", *["tr", "th", "td"] * 2]
-    assert Page(html_table([(1, 2)], header=("a", "b"))).tags == ["table", *["tr", "th", "th"]] + [
-        "tr", "td", "td",
-    ]  # fmt: skip
+    headed = Page(html_table([(1, 2)], header=("a", "b")))
+    assert headed.tags == ["table", "tr", "th", "th", "tr", "td", "td"]
 
 
 def test_a_schema_shows_what_it_declares():
@@ -99,6 +98,5 @@ def test_a_guarantee_shows_what_its_file_says(epsilon):
     texts = shown(guarantee)
     assert guarantee.headline in texts
     assert texts[-2:] == ["first", HOSTILE]
-    assert [
-        line for line in str(guarantee).splitlines() if line.split(": ")[0].strip(" -") not in texts
-    ] == [""] * 2
+    for line in filter(None, str(guarantee).splitlines()):
+        assert line.removeprefix("  - ") in texts or set(line.split(": ", 1)) <= set(texts)
