@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,12 +16,25 @@ _clause = NOTHING
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold back requests to stop during a step that must not be left half done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+    """Hold back requests to stop during a step that must not be left half done.
+
+    It is the answer that waits: any thread, such as one of JAX, may take a signal that this one
+    blocks, and Python then answers it in the main thread, where alone it can be held back.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    answers = {
+        each: signal.signal(each, lambda number, _: held.append(number)) for each in _SIGNALS
+    }
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, answer in answers.items():
+            signal.signal(number, signal.SIG_DFL if answer is None else answer)
+        for taken in held:
+            signal.raise_signal(taken)
 
 
 def on_request_to_stop(handler: object) -> None:
