@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -134,7 +135,9 @@ class _Reader:
     def number(self, node: ast.expr) -> Number:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return Constant(_finite(value))
+                if not abs(value) <= sys.float_info.max:
+                    raise BadInput("its numbers are too large")
+                return Constant(float(value))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 inner = self.number(operand)
                 if isinstance(inner, Constant):
@@ -190,13 +193,3 @@ def _not_understood() -> BadInput:
         "only names of columns, numbers, levels in quotes, ==, !=, <, <=, >, >=, in, +, -, *, and, "
         "or and not are understood"
     )
-
-
-def _finite(value: float) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise BadInput("its numbers are too large")
-    return number

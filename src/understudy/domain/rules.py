@@ -106,7 +106,11 @@ class Rule:
             if assigned is not None:
                 column, to = assigned
                 assignments.append(Assignment(column, to, asked | frozenset(named(to))))
-            elif _is_equality(part) and _confidential(named(part), columns):
+            elif (
+                isinstance(part, Relation)
+                and part.operator == "=="
+                and any(columns[name].role is Role.CONFIDENTIAL for name in named(part))
+            ):
                 raise BadInput("put one confidential column alone on one side of ==")
         return cls(
             then=entries["then"],
@@ -120,8 +124,7 @@ class Rule:
 
     def to_dict(self) -> dict[str, str]:
         """Return the rule's table in the TOML layout."""
-        condition = {} if self.condition is None else {"if": self.condition}
-        return condition | {"then": self.then}
+        return ({} if self.condition is None else {"if": self.condition}) | {"then": self.then}
 
     def __str__(self) -> str:
         return self.then if self.condition is None else f"{self.then} if {self.condition}"
@@ -250,14 +253,6 @@ def _parts(node: Truth) -> tuple[Truth, ...]:
     return (node,)
 
 
-def _is_equality(node: Truth) -> bool:
-    return isinstance(node, Relation) and node.operator == "=="
-
-
-def _confidential(names: Iterator[str], columns: Mapping[str, Column]) -> bool:
-    return any(columns[name].role is Role.CONFIDENTIAL for name in names)
-
-
 def _assigned(part: Truth, columns: Mapping[str, Column]) -> tuple[str, Number] | None:
     """Return the confidential column that an equality fixes, and to what."""
     if isinstance(part, Level):
@@ -270,15 +265,12 @@ def _assigned(part: Truth, columns: Mapping[str, Column]) -> tuple[str, Number] 
     return None
 
 
-def _oriented(part: Relation, columns: Mapping[str, Column]) -> Iterator[Relation]:
-    """Yield the inequality with a confidential column alone on its left, if it has one."""
+def _oriented(part: Relation, columns: Mapping[str, Column]) -> list[Relation]:
+    """Return the inequality with a confidential column alone on its left, if it has one."""
     if part.operator in ("==", "!="):
-        return
+        return []
     turned = Relation(MIRRORED[part.operator], part.right, part.left, part.slack)
-    for each in (part, turned):
-        if _free(each.left, each.right, columns):
-            yield each
-            return
+    return [each for each in (part, turned) if _free(each.left, each.right, columns)][:1]
 
 
 def _free(one: Number, other: Number, columns: Mapping[str, Column]) -> TypeGuard[ColumnRef]:

@@ -128,19 +128,17 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the TOML layout, from which `from_dict` builds an equal schema."""
-        columns = {column.name: column.to_dict() for column in self.columns}
         table = {
             "size": self.size,
             "rows_per_unit": self.rows_per_unit,
             "unit": "row" if self.row_is_unit else None,
         }
-        declared = {key: value for key, value in table.items() if value is not None}
-        rules = [rule.to_dict() for rule in self.rules]
-        return (
-            ({"table": declared} if declared else {})
-            | {"columns": columns}
-            | ({"rules": rules} if rules else {})
-        )
+        layout = {
+            "table": {key: value for key, value in table.items() if value is not None},
+            "columns": {column.name: column.to_dict() for column in self.columns},
+            "rules": [rule.to_dict() for rule in self.rules],
+        }
+        return {part: declared for part, declared in layout.items() if declared}
 
     def _repr_html_(self) -> str:
         layout = self.to_dict()

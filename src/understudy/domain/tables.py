@@ -235,15 +235,14 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
     """
     import pandas as pd
 
-    for name in columns:
-        schema.column(name)
+    inside = within_domain(columns, schema)
     return pd.DataFrame(
         {
             column.name: (_decode_numbers if column.numeric else _decode_levels)(
-                np.asarray(columns[column.name]), column
+                inside[column.name], column
             )
             for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
-            if column.name in columns
+            if column.name in inside
         }
     )
 
@@ -266,10 +265,9 @@ def _decode_numbers(values: NDArray[Any], column: Column) -> NDArray[Any] | pd.S
     modelled = column.missing == "model"
     if not modelled and np.isnan(values).any():
         raise BadInput(f"the model simulated something that is not a number for {column.name!r}.")
-    inside = np.clip(values.astype(np.float64), column.lower, column.upper)
-    if column.whole and modelled:
-        return pd.Series(np.rint(inside)).astype("Int64")
-    return np.rint(inside).astype(np.int64) if column.whole else inside
+    if not column.whole:
+        return values
+    return pd.Series(values).astype("Int64") if modelled else values.astype(np.int64)
 
 
 def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:

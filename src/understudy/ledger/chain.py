@@ -84,6 +84,7 @@ class LedgerSettings:
 
     def to_row(self) -> dict[str, Any]:
         """Return the settings as they are stored."""
+        membership = self.neighbours.membership
         row = {
             "schema_version": SCHEMA_VERSION,
             "budget": repr(self.budget),
@@ -91,9 +92,7 @@ class LedgerSettings:
             "population": self.population,
             "delta": None if self.delta is None else repr(self.delta),
             "unit": self.neighbours.unit,
-            "membership": None
-            if self.neighbours.membership is None
-            else int(self.neighbours.membership),
+            "membership": None if membership is None else int(membership),
             "created": self.created,
         }
         return row | {"hash": _digest(row)}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -106,7 +106,13 @@ class Statement:
     @cached_property
     def more(self) -> int | None:
         """How many more releases fit at the price of the last one; None where there is none yet."""
-        return _more(self._costs, self.settings) if self.items else None
+        costs, settings = self._costs, self.settings
+
+        def refused(further: int) -> bool:
+            together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
+            return together > exact(settings.budget)
+
+        return bisect_left(range(1, FURTHEST + 1), True, key=refused) if costs else None
 
     @property
     def condition(self) -> str | None:
@@ -247,16 +253,6 @@ def _name(entry: Entry) -> str:
     # Unlike a label, a detail may hold any text, and this one goes to terminals.
     period = entry.details.get("period")
     return period if isinstance(period, str) and period and writable(period) else entry.label
-
-
-def _more(costs: Sequence[Cost], settings: LedgerSettings) -> int:
-    """Return how many further charges of the last cost the ledger would accept."""
-
-    def refused(further: int) -> bool:
-        together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
-        return together > exact(settings.budget)
-
-    return bisect_left(range(1, FURTHEST + 1), True, key=refused)
 
 
 def left_after(costs: Iterable[Cost], settings: LedgerSettings) -> float:

@@ -17,40 +17,35 @@ def _only_row() -> Column[int]:
     return Column("one", Integer, CheckConstraint("one = 1"), primary_key=True, autoincrement=False)
 
 
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
 SETTINGS = Table(
     "understudy_settings",
     METADATA,
     _only_row(),
     Column("schema_version", Integer, nullable=False),
-    Column("budget", Text, nullable=False),
-    Column("adjacency", Text, nullable=False),
-    Column("population", Text, nullable=False),
+    *_texts("budget", "adjacency", "population"),
     Column("delta", Text),
     Column("unit", Text),
     Column("membership", Integer),
-    Column("created", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_texts("created", "hash"),
 )
 ENTRIES = Table(
     "understudy_entries",
     METADATA,
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("kind", Text, nullable=False),
-    Column("time", Text, nullable=False),
-    Column("label", Text, nullable=False),
-    Column("epsilon", Text, nullable=False),
-    Column("rho", Text, nullable=False),
-    Column("details", Text, nullable=False),
+    *_texts("kind", "time", "label", "epsilon", "rho", "details"),
     Column("refers_to", Integer),
-    Column("previous", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_texts("previous", "hash"),
 )
 HEAD = Table(
     "understudy_head",
     METADATA,
     _only_row(),
     Column("count", Integer, nullable=False),
-    Column("hash", Text, nullable=False),
+    *_texts("hash"),
 )
 
 # The head is the one row that changes, and it only ever counts on.

@@ -179,22 +179,15 @@ class Guarantee:
     @property
     def changes(self) -> dict[Adjacency, str]:
         """What neighbouring tables differ by, in words that follow 'when'."""
-        if self.unit is not None:
-            rows = f"all rows of one '{self.unit}'"
-            what = rows if self.membership else f"the confidential values in {rows}"
-            before = "are added or removed" if self.membership else "are blanked"
-            return {
-                Adjacency.ADD_REMOVE: f"{what} {before}",
-                Adjacency.REPLACE_ONE: f"{what} are replaced",
-            }
-        if self.membership:
-            return {
-                Adjacency.ADD_REMOVE: "one record is added or removed",
-                Adjacency.REPLACE_ONE: "one record is replaced",
-            }
+        what = "one record" if self.unit is None else f"all rows of one '{self.unit}'"
+        if not self.membership:
+            values = "confidential values"
+            what = f"{what}'s {values}" if self.unit is None else f"the {values} in {what}"
+        verb = "is" if self.unit is None and self.membership else "are"
+        gone = "added or removed" if self.membership else "blanked"
         return {
-            Adjacency.ADD_REMOVE: "one record's confidential values are blanked",
-            Adjacency.REPLACE_ONE: "one record's confidential values are replaced",
+            Adjacency.ADD_REMOVE: f"{what} {verb} {gone}",
+            Adjacency.REPLACE_ONE: f"{what} {verb} replaced",
         }
 
     def _promise(self) -> str:
