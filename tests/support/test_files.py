@@ -267,9 +267,8 @@ def test_a_file_takes_its_place_once_it_is_written(tmp_path):
         assert (path.read_text(), hidden.suffix) == ("old", ".html")
     assert path.read_text() == "new"
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
-    with pytest.raises(KeyError), written_atomically(path) as hidden:
-        hidden.write_text("half")
-        raise KeyError
+    with pytest.raises(FileNotFoundError), written_atomically(path) as hidden:
+        hidden.with_name("missing").rename(hidden)
     assert path.read_text() == "new"
     assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
 

@@ -41,11 +41,13 @@ class Schema:
     size: int | None
     """About how many rows the table has."""
     columns: tuple[Column, ...]
+    """In the order in which synthetic tables have them."""
     rows_per_unit: int | None = None
     """The most rows that a unit may have, where a column says which rows belong together."""
     row_is_unit: bool = False
     """Whether a person has said that each row is protected by itself."""
     rules: tuple[Rule, ...] = ()
+    """What is true of every record."""
 
     def __post_init__(self) -> None:
         if not self.having(Role.CONFIDENTIAL, Role.PUBLIC):

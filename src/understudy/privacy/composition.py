@@ -48,6 +48,9 @@ def compose(
         adjacency: "add-remove" or "replace-one", under which they are added.
         delta: The δ at which ρ is converted; None for pure ε alone.
 
+    Returns:
+        What they promise together, with its ε, its δ and how firmly it holds.
+
     Raises:
         Refused: If one of them promises no number, or they are about different neighbours.
     """

@@ -103,22 +103,29 @@ def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A release's promise, in the form in which it is published.
-
-    `epsilon` is None unless `kind` is strict or conditional: an asymptotic mechanism has no number
-    that holds for the table at hand. `asked` is the adjacency under which the user stated ε.
-    """
+    """A release's promise, in the form in which it is published."""
 
     mechanism: str
+    """Name of the mechanism that made the release."""
     kind: Kind
+    """How firmly it holds."""
     asked: Adjacency
+    """The adjacency under which the user stated ε."""
     epsilon: dict[Adjacency, float] | None
+    """ε under each adjacency; None unless `kind` is strict or conditional: an asymptotic mechanism
+    has no number that holds for the table at hand."""
     draws: int
+    """How many draws of θ were released."""
     weights: Weights
+    """Where the record weights come from."""
     sampler: str
+    """How θ was drawn: `exact`, `nuts`, or as the mechanism names it."""
     assumptions: tuple[str, ...]
+    """What it rests on, and how to read it, in sentences."""
     seeded: bool
+    """Whether the randomness can be replayed, which voids the promise."""
     rows: int
+    """Rows of each synthetic table."""
     rho: dict[Adjacency, float] | None = None
     """The same as zero-concentrated differential privacy, which composes better over many draws."""
     membership: bool = True
@@ -126,7 +133,9 @@ class Guarantee:
     waived: bool = False
     """Whether checks of convergence were waived in advance."""
     stages: int = 1
+    """In how many stages each θ was drawn."""
     charged: str | None = None
+    """The ledger's entry that paid for the release."""
     period: str | None = None
     """What time the release is about, where it is one of several."""
     population: str | None = None
