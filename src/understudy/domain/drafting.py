@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.domain.schema import BLANK, Type, toml_key, toml_text
-from understudy.domain.tables import check_header, numbers
+from understudy.domain.column import Type
+from understudy.domain.layout import BLANK, toml_key, toml_text
+from understudy.domain.table_files import check_header
+from understudy.domain.tables import numbers
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:

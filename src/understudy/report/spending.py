@@ -22,7 +22,7 @@ SHOWN_PERIODS = 24
 
 def spending(year: Statement | None) -> dict[str, Any] | None:
     """Return each period with its price and what it left, the totals, and a warning."""
-    if year is None or not year.rows:
+    if year is None or not year.items:
         return None
     return {
         "warning": year.warning,
@@ -41,20 +41,20 @@ def spending(year: Statement | None) -> dict[str, Any] | None:
                 row.state,
                 row.time[:16].replace("T", " "),
             )
-            for row in year.rows
+            for row in year.items
         ],
     }
 
 
 def _caption(year: Statement) -> str:
-    cut = len(year.rows) > SHOWN_PERIODS
+    cut = len(year.items) > SHOWN_PERIODS
     return "How much of the budget was left after each period" + (
-        f", the last {SHOWN_PERIODS} of {len(year.rows):,}." if cut else "."
+        f", the last {SHOWN_PERIODS} of {len(year.items):,}." if cut else "."
     )
 
 
 def _drawn(year: Statement) -> str:
-    shown = year.rows[-SHOWN_PERIODS:]
+    shown = year.items[-SHOWN_PERIODS:]
     places = np.arange(len(shown))
 
     def draw(axes: Axes) -> None:

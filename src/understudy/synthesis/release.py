@@ -22,7 +22,8 @@ from understudy.domain import tables
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
-from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep, uninterrupted
+from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep
+from understudy.support.stopping import uninterrupted
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,8 +30,9 @@ from understudy.privacy.accounting import exact
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.privacy.rounding import plain
 from understudy.support.confidential import Confidential
-from understudy.support.files import uninterrupted, written_atomically
+from understudy.support.files import written_atomically
 from understudy.support.progress import Progress, silent, stage
+from understudy.support.stopping import uninterrupted
 from understudy.synthesis.preparation import frame_of, name_of
 
 if TYPE_CHECKING:

@@ -189,6 +189,7 @@ def shown(capsys):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["release._settle", "release._move_into_place"])
 def test_a_killed_run_is_named_by_the_ledger_and_swept_by_the_next(desk, capsys, place):
     us.Ledger.create("ledger.db", budget=5.0, adjacency="add-remove")
@@ -256,3 +257,36 @@ def test_only_the_latest_charge_for_a_place_can_have_left_what_is_there(tmp_path
     ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": 7}, **ROWS)
     ledger.charge(Cost.of_draw(1.0), label="odd", details={"destination": "\x1b[2J/out"}, **ROWS)
     assert ledger.show().count("left unfinished") == 1
+
+
+def test_a_file_takes_its_place_once_it_is_written(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    with written_atomically(path) as hidden:
+        hidden.write_text("new")
+        assert (path.read_text(), hidden.suffix) == ("old", ".html")
+    assert path.read_text() == "new"
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+    with pytest.raises(FileNotFoundError), written_atomically(path) as hidden:
+        hidden.with_name("missing").rename(hidden)
+    assert path.read_text() == "new"
+    assert [each.name for each in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_a_file_has_the_user_s_permissions_unless_it_is_private(tmp_path):
+    before = os.umask(0o027)
+    try:
+        assert files.current_umask() == 0o027
+        for private, mode in ((False, 0o640), (True, 0o600)):
+            with written_atomically(tmp_path / "f", private=private) as hidden:
+                hidden.write_text("x")
+            assert (tmp_path / "f").stat().st_mode & 0o777 == mode
+    finally:
+        os.umask(before)
+
+
+def test_a_process_that_ends_removes_what_it_has_not_finished(tmp_path):
+    with hidden_directory(tmp_path / "out") as hidden:
+        (hidden / "half").write_text("x")
+        files.remove_unfinished()
+        assert not hidden.exists()
