@@ -25,7 +25,7 @@ from understudy.score import Row
 from understudy.study import kernel, paper, workers
 from understudy.study.replicate import bayesian_fits, explore, replicate, study_model
 from understudy.study.run import run_study
-from understudy.study.store import Settings, Store
+from understudy.study.store import ReplicateStore, StudySettings
 from understudy.support.randomness import Source
 
 R = 8
@@ -232,7 +232,7 @@ class TestRunning:
         pd.testing.assert_frame_equal(resumed, alone, check_exact=True)
 
     def test_a_truncated_file_is_run_again(self, tmp_path):
-        store = Store.open(tmp_path, Settings(seed=SEED, sampler="quadrature"))
+        store = ReplicateStore.open(tmp_path, StudySettings(seed=SEED, sampler="quadrature"))
         store.write(1, replicate(1, seed=SEED))
         place = tmp_path / "replicates" / "0001.parquet"
         place.write_bytes(place.read_bytes()[:100])
@@ -241,9 +241,9 @@ class TestRunning:
     @pytest.mark.parametrize("change", [{"seed": SEED + 1}, {"sampler": "nuts"}])
     def test_replicates_of_two_studies_are_not_mixed(self, tmp_path, change):
         settings = {"seed": SEED, "sampler": "quadrature"}
-        Store.open(tmp_path, Settings(**settings))
+        ReplicateStore.open(tmp_path, StudySettings(**settings))
         with pytest.raises(BadInput, match="must not be mixed"):
-            Store.open(tmp_path, Settings(**{**settings, **change}))
+            ReplicateStore.open(tmp_path, StudySettings(**{**settings, **change}))
 
     def test_a_directory_with_something_else_in_it_is_left_alone(self, tmp_path):
         (tmp_path / "thesis.tex").write_text("years of work")

@@ -19,7 +19,7 @@ from understudy.study.application import (
     BEYOND,
     PAPER,
     Application,
-    Outcome,
+    MeasuredTable,
     compute,
     derived_seed,
     run_application,
@@ -192,7 +192,7 @@ def survey(**changes):
 def outcome(synthesiser, values):
     mechanism = synthesiser.mechanism
     strict = mechanism.kind is Kind.STRICT
-    return Outcome(
+    return MeasuredTable(
         key=synthesiser.key,
         label=synthesiser.label,
         kind=mechanism.kind,

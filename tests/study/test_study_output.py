@@ -16,11 +16,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from scipy import stats
 
 from understudy.errors import BadInput
-from understudy.study import drawing, illustration, paper
+from understudy.study import figure_style, illustration, paper
 from understudy.study.arms import ANALYSES, COLUMNS, LABELS, OURS, Results, true_value
 from understudy.study.catalogue import FIGURES, Layout
 from understudy.study.figures import draw
-from understudy.study.findings import Order, Outcome, compare, number
+from understudy.study.findings import Agreement, Order, compare, number
 from understudy.study.output import write_outputs
 from understudy.study.page import write_index
 from understudy.study.promises import promises
@@ -292,7 +292,7 @@ def test_a_figure_shows_every_value_and_the_dashed_line_of_its_caption(results, 
 
 @pytest.mark.parametrize("name", ["avg-ecdf", "mean", "q15", "downscaling-q15"])
 def test_no_label_touches_another_or_is_cut_off(results, name):
-    with drawing.style():
+    with figure_style.style():
         figure = draw(FIGURES[name], results)
         canvas = FigureCanvasAgg(figure)
         canvas.draw()
@@ -311,10 +311,10 @@ def test_no_label_touches_another_or_is_cut_off(results, name):
 
 def test_the_same_results_give_the_same_files(written, results, tmp_path):
     write_tables(results, tmp_path)
-    with drawing.style():
+    with figure_style.style():
         for name in ("lipschitz", "downscaling-mean"):
             figure = FIGURES[name]
-            drawing.save(draw(figure, results), tmp_path, name, figure.title)
+            figure_style.save(draw(figure, results), tmp_path, name, figure.title)
     files = list(tmp_path.iterdir())
     assert len(files) == 7
     for path in files:
@@ -363,19 +363,19 @@ def test_the_posterior_given_one_record_agrees_with_brute_force(curves):
 
 def test_the_illustration_is_judged_by_its_numbers(curves):
     summary = illustration.summary(curves)
-    assert illustrated(summary).outcome is Outcome.AGREES
+    assert illustrated(summary).outcome is Agreement.AGREES
     censored = (summary.given == "table") & (summary.density == illustration.CENSORED)
     plain = summary[(summary.given == "table") & (summary.density == illustration.POSTERIOR)]
     still = summary.copy()
     still.loc[censored, "mean"] = plain["mean"].item()
-    assert illustrated(still).outcome is Outcome.DIFFERS
+    assert illustrated(still).outcome is Agreement.DIFFERS
 
 
 # Verdicts
 
 
 def test_results_like_the_paper_s_pass_every_check(results):
-    assert {finding.outcome for finding in checks(results)} == {Outcome.AGREES}
+    assert {finding.outcome for finding in checks(results)} == {Agreement.AGREES}
 
 
 @pytest.mark.parametrize(
@@ -427,9 +427,11 @@ def test_results_like_the_paper_s_pass_every_check(results):
     ],
 )
 def test_a_check_fails_when_its_numbers_do(frame, change, where, about):
-    failed = [f for f in checks(changed(frame, change, **where)) if f.outcome is not Outcome.AGREES]
+    failed = [
+        f for f in checks(changed(frame, change, **where)) if f.outcome is not Agreement.AGREES
+    ]
     assert len(failed) == 1
-    assert failed[0].outcome is Outcome.DIFFERS
+    assert failed[0].outcome is Agreement.DIFFERS
     assert re.search(about, failed[0].text)
 
 
@@ -515,19 +517,19 @@ def outcome_of(results, name, about):
     ],
 )
 def test_a_verdict_changes_with_the_numbers(frame, results, name, about, change, where):
-    assert outcome_of(results, name, about) is Outcome.AGREES
+    assert outcome_of(results, name, about) is Agreement.AGREES
     after = outcomes(changed(frame, change, **where), name)
-    assert Outcome.DIFFERS in after.values()
-    assert not any(about in text and o is Outcome.AGREES for text, o in after.items())
+    assert Agreement.DIFFERS in after.values()
+    assert not any(about in text and o is Agreement.AGREES for text, o in after.items())
 
 
 def test_a_difference_is_explained_where_a_reason_is_known_and_not_otherwise(frame):
     where = {"epsilon": 5.0, "statistic": "records"}
     far = changed(frame, lambda v: v * 0.1, mechanism="censor-w", **where)
-    known = next(f for f in verdicts(far)["table-1"].findings if f.outcome is Outcome.DIFFERS)
+    known = next(f for f in verdicts(far)["table-1"].findings if f.outcome is Agreement.DIFFERS)
     assert "because" in known.sentence
     far = changed(frame, lambda v: v * 2, mechanism="censor-uw", **where)
-    unknown = next(f for f in verdicts(far)["table-1"].findings if f.outcome is Outcome.DIFFERS)
+    unknown = next(f for f in verdicts(far)["table-1"].findings if f.outcome is Agreement.DIFFERS)
     assert unknown.sentence.endswith("no reason is known.")
 
 

@@ -79,7 +79,7 @@ BEYOND = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class MeasuredTable:
     """One synthetic table, measured."""
 
     key: str
@@ -102,11 +102,11 @@ class Application:
     seed: int
     data: dict[str, float]
     """The statistics of the data themselves."""
-    paper: tuple[Outcome, ...]
-    beyond: tuple[Outcome, ...]
+    paper: tuple[MeasuredTable, ...]
+    beyond: tuple[MeasuredTable, ...]
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[MeasuredTable, ...]:
         """Every outcome, those of the paper first."""
         return self.paper + self.beyond
 
@@ -157,7 +157,7 @@ def compute(
     )
 
 
-def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) -> Outcome:
+def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) -> MeasuredTable:
     from understudy.synthesis.run import synthesize
 
     release = synthesize(
@@ -167,7 +167,7 @@ def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) 
         rows=len(sample.table),
         seed=derived_seed(seed, synthesiser.key),
     )
-    return Outcome(
+    return MeasuredTable(
         key=synthesiser.key,
         label=synthesiser.label,
         kind=release.guarantee.kind,

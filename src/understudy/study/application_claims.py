@@ -14,7 +14,7 @@ from understudy.study.application import GLOBAL, SPECIFIC
 from understudy.study.paper import APPLICATION_EPSILON, LABELS, TABLE_2, TABLE_2_COLUMNS
 
 if TYPE_CHECKING:
-    from understudy.study.application import Application, Outcome
+    from understudy.study.application import Application, MeasuredTable
 
 BEST, SECOND = "best", "second"
 PAPER_ORDER = ("weighted", "weighted-e", "censor-w", "censor-uw", "ph")
@@ -83,7 +83,7 @@ def table_claims(application: Application) -> list[Claim]:
     return [_censored(five), _asymptotic(five), *_order(five), *_beyond(application)]
 
 
-def _censored(five: Mapping[str, Outcome]) -> Claim:
+def _censored(five: Mapping[str, MeasuredTable]) -> Claim:
     half = APPLICATION_EPSILON / 2
     found = [_number(five[key].values["lipschitz_bound"]) for key in ("censor-w", "censor-uw")]
     agrees = all(math.isclose(bound, half, rel_tol=1e-9) for bound in found)
@@ -93,7 +93,7 @@ def _censored(five: Mapping[str, Outcome]) -> Claim:
     return Claim(False, f"{said}; the paper's are ε/2 = {half:.2f}, which no record reaches here.")
 
 
-def _asymptotic(five: Mapping[str, Outcome]) -> Claim:
+def _asymptotic(five: Mapping[str, MeasuredTable]) -> Claim:
     found = [_number(five[key].values["epsilon"]) for key in ("weighted", "weighted-e")]
     printed = [_number(paper_values("epsilon")[key]) for key in ("weighted", "weighted-e")]
     above = [value > APPLICATION_EPSILON for value in found]
@@ -106,7 +106,7 @@ def _asymptotic(five: Mapping[str, Outcome]) -> Claim:
     )
 
 
-def _order(five: Mapping[str, Outcome]) -> Iterable[Claim]:
+def _order(five: Mapping[str, MeasuredTable]) -> Iterable[Claim]:
     found = _sorted(five, lambda outcome: _number(outcome.values["avg_ecdf"]))
     yield Claim(
         tuple(found) == PAPER_ORDER,
@@ -192,7 +192,7 @@ def density_distances(application: Application) -> dict[str, float]:
     }
 
 
-def _sorted(five: Mapping[str, Outcome], by: Callable[[Outcome], float]) -> list[str]:
+def _sorted(five: Mapping[str, MeasuredTable], by: Callable[[MeasuredTable], float]) -> list[str]:
     return sorted(five, key=lambda key: by(five[key]))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from understudy.report.curves import reflected_kde
 from understudy.report.wording import tick
-from understudy.study import drawing
+from understudy.study import figure_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from understudy.study.application import Application, Outcome
+    from understudy.study.application import Application, MeasuredTable
 
 _LINES: dict[str, tuple[str, Any]] = {
     "weighted": ("#0072B2", (0, (6, 1.5))),
@@ -42,9 +42,11 @@ _VISIBLE = 0.02
 
 def write_densities(application: Application, folder: Path) -> None:
     """Draw the picture into densities.svg and densities.png."""
-    with drawing.style():
+    with figure_style.style():
         figure = _draw(application)
-        drawing.save(figure, folder, "densities", "Densities of the data and the synthetic tables")
+        figure_style.save(
+            figure, folder, "densities", "Densities of the data and the synthetic tables"
+        )
 
 
 def _draw(application: Application) -> Figure:
@@ -60,7 +62,7 @@ def _draw(application: Application) -> Figure:
     curves = {
         o.key: density[:end] for o, density in zip(application.outcomes, densities, strict=True)
     }
-    figure = Figure(figsize=_SIZE, dpi=drawing.DPI, layout="constrained")
+    figure = Figure(figsize=_SIZE, dpi=figure_style.DPI, layout="constrained")
     panels = figure.subplots(1, 2, sharey=True)
     for panel, title, outcomes in (
         (panels[0], "As in the paper", application.paper),
@@ -77,7 +79,7 @@ def _panel(
     axes: Axes,
     at: NDArray[np.float64],
     data: NDArray[np.float64],
-    curves: Sequence[tuple[Outcome, NDArray[np.float64]]],
+    curves: Sequence[tuple[MeasuredTable, NDArray[np.float64]]],
 ) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 

@@ -34,7 +34,7 @@ from understudy.support.files import written_atomically
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from understudy.study.application import Application, Outcome
+    from understudy.study.application import Application, MeasuredTable
 
 STATISTICS = {
     "lipschitz_bound": "Lipschitz",
@@ -143,7 +143,7 @@ def render_section(application: Application) -> str:
     )
 
 
-def _column(outcome: Outcome, *, theirs: bool) -> dict[str, Any]:
+def _column(outcome: MeasuredTable, *, theirs: bool) -> dict[str, Any]:
     guaranteed = outcome.guaranteed or {}
     name, _, remark = outcome.label.partition(" (")
     return {
@@ -162,7 +162,7 @@ def _row(application: Application, statistic: str) -> dict[str, Any]:
     found, printed = marks(application, statistic), paper_marks(statistic)
     paper = _printed(application, statistic)
 
-    def cell(key: str, number: float | None, outcome: Outcome | None) -> dict[str, Any]:
+    def cell(key: str, number: float | None, outcome: MeasuredTable | None) -> dict[str, Any]:
         theirs = outcome in application.paper or outcome is None
         return {
             "text": _shown(statistic, number, application),

@@ -51,7 +51,7 @@ _PANELS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure:
+class ViolinFigure:
     """A figure of violins."""
 
     name: str
@@ -104,10 +104,10 @@ class Figure:
         return "Smaller is better."
 
 
-def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> Figure:
+def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> ViolinFigure:
     downscaling = layout is Layout.DOWNSCALING
     shown = DOWNSCALED if downscaling else SYNTHESISERS
-    return Figure(
+    return ViolinFigure(
         name=name,
         number=number,
         statistic=statistic,
@@ -117,17 +117,19 @@ def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> F
     )
 
 
-def _catalogue() -> Iterator[Figure]:
+def _catalogue() -> Iterator[ViolinFigure]:
     bounds = "lipschitz_bound"
     each, one, pair = Layout.EPSILONS, Layout.LARGEST_EPSILON, Layout.DOWNSCALING
-    yield Figure(name="lipschitz", number="2", statistic=bounds, layout=each, mechanisms=BAYESIAN)
+    yield ViolinFigure(
+        name="lipschitz", number="2", statistic=bounds, layout=each, mechanisms=BAYESIAN
+    )
     yield _utility("max-ecdf", "3", "max_ecdf", each)
     yield _utility("avg-ecdf", "4", "avg_ecdf", each)
     yield _utility("median-at-5", "5", "median", one)
     yield _utility("downscaling-lipschitz", "6", bounds, pair)
     yield _utility("downscaling-avg-ecdf", "7", "avg_ecdf", pair)
     yield _utility("downscaling-q15", "8", "q15", pair)
-    yield Figure(
+    yield ViolinFigure(
         name="lipschitz-unweighted",
         number="S1",
         statistic=bounds,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.study import drawing, violins
+from understudy.study import figure_style, violins
 from understudy.study.arms import ANALYSES, LABELS, STATISTICS, Results, true_value
-from understudy.study.catalogue import FIGURES, Figure, Layout, Panel
+from understudy.study.catalogue import FIGURES, Layout, Panel, ViolinFigure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,12 +28,12 @@ _WRAPPED = {
 
 def write_figures(results: Results, directory: Path) -> None:
     """Write every figure of violins into the directory."""
-    with drawing.style():
+    with figure_style.style():
         for figure in FIGURES.values():
-            drawing.save(draw(figure, results), directory, figure.name, figure.title)
+            figure_style.save(draw(figure, results), directory, figure.name, figure.title)
 
 
-def draw(figure: Figure, results: Results) -> Canvas:
+def draw(figure: ViolinFigure, results: Results) -> Canvas:
     """Return a figure with a panel for each ε side by side, or one for each c₁ one below another.
 
     All panels share their scale.
@@ -55,18 +55,18 @@ def draw(figure: Figure, results: Results) -> Canvas:
         _ticks(axes, limits, beside=figure.layout is Layout.EPSILONS)
     if figure.layout is Layout.DOWNSCALING:
         all_axes[0].tick_params(labelbottom=False)
-    middle = (_LABELS + (drawing.WIDTH - _LABELS - _RIGHT) / 2) / drawing.WIDTH
+    middle = (_LABELS + (figure_style.WIDTH - _LABELS - _RIGHT) / 2) / figure_style.WIDTH
     canvas.text(middle, 0.06 / canvas.get_size_inches()[1], _label(figure), ha="center")
     return canvas
 
 
-def _rows(figure: Figure, panel: Panel, results: Results) -> list[violins.Row]:
+def _rows(figure: ViolinFigure, panel: Panel, results: Results) -> list[violins.Violin]:
     return [
-        violins.Row(
+        violins.Violin(
             label=_WRAPPED.get(mechanism, LABELS[mechanism])
             if mechanism in figure.beyond
             else LABELS[mechanism],
-            colour=drawing.COLOURS[mechanism],
+            colour=figure_style.COLOURS[mechanism],
             beyond=mechanism in figure.beyond,
             values=results.values(mechanism, figure.statistic, epsilon=panel.epsilon, c1=panel.c1),
         )
@@ -74,22 +74,22 @@ def _rows(figure: Figure, panel: Panel, results: Results) -> list[violins.Row]:
     ]
 
 
-def _line(figure: Figure, panel: Panel) -> float | None:
+def _line(figure: ViolinFigure, panel: Panel) -> float | None:
     if figure.statistic == "lipschitz_bound":
         return panel.epsilon / 2
     return true_value(figure.statistic) if figure.statistic in ANALYSES else None
 
 
-def _axes(figure: Figure, positions: violins.Positions) -> tuple[Canvas, list[Axes]]:
+def _axes(figure: ViolinFigure, positions: violins.Positions) -> tuple[Canvas, list[Axes]]:
     """Return axes of equal size at measured places, which no layout engine has to search for."""
     count = len(figure.panels)
     height = _ROW * (positions.depth + 0.5)
-    across = drawing.WIDTH - _LABELS - _RIGHT
+    across = figure_style.WIDTH - _LABELS - _RIGHT
     if figure.layout is not Layout.DOWNSCALING:
         width = (across - (count - 1) * _BESIDE) / count
-        canvas = drawing.blank(_TITLE + height + _AXIS)
+        canvas = figure_style.blank(_TITLE + height + _AXIS)
         return canvas, [
-            drawing.place(
+            figure_style.place(
                 canvas,
                 left=_LABELS + k * (width + _BESIDE),
                 bottom=_AXIS,
@@ -98,9 +98,9 @@ def _axes(figure: Figure, positions: violins.Positions) -> tuple[Canvas, list[Ax
             )
             for k in range(count)
         ]
-    canvas = drawing.blank(count * (_TITLE + height) + _AXIS)
+    canvas = figure_style.blank(count * (_TITLE + height) + _AXIS)
     return canvas, [
-        drawing.place(
+        figure_style.place(
             canvas, left=_LABELS, bottom=_AXIS + k * (_TITLE + height), width=across, height=height
         )
         for k in reversed(range(count))
@@ -117,6 +117,6 @@ def _ticks(axes: Axes, limits: tuple[float, float], *, beside: bool) -> None:
     axes.set_xticks([tick for tick in ticks if low <= tick <= last])
 
 
-def _label(figure: Figure) -> str:
+def _label(figure: ViolinFigure) -> str:
     name = STATISTICS[figure.statistic]
     return f"{name} (smaller is better)" if "ecdf" in figure.statistic else name

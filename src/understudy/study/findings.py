@@ -23,7 +23,7 @@ _SMALL = 0.1
 """A change by less than this share, if it is no more than chance, is no change."""
 
 
-class Outcome(StrEnum):
+class Agreement(StrEnum):
     """What became of a statement."""
 
     AGREES = "Agrees"
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 class Finding:
     """One statement, with the numbers that decide it."""
 
-    outcome: Outcome
+    outcome: Agreement
     text: str
     reason: str | None = None
     """Why it differs from the paper, where that is known."""
@@ -48,7 +48,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The statement with its reason."""
-        if self.outcome is not Outcome.DIFFERS:
+        if self.outcome is not Agreement.DIFFERS:
             return self.statement
         reason = f", because {self.reason}" if self.reason else "; no reason is known"
         return _sentence(self.text + reason)
@@ -63,10 +63,10 @@ class Verdict:
     """What this run shows that the paper does not."""
 
     @property
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Agreement | None:
         """The worst of the findings; None where the paper says nothing."""
         found = {finding.outcome for finding in self.findings}
-        worst_first = (Outcome.DIFFERS, Outcome.OPEN, Outcome.AGREES)
+        worst_first = (Agreement.DIFFERS, Agreement.OPEN, Agreement.AGREES)
         return next((outcome for outcome in worst_first if outcome in found), None)
 
 
@@ -92,28 +92,28 @@ def compare(first: Values, second: Values) -> Order:
     return Order.EQUAL if abs(shift) <= _SMALL * abs(float(second.mean())) else Order.UNCLEAR
 
 
-def expect_lower(results: Results, orders: Iterable[Order]) -> Outcome:
+def expect_lower(results: Results, orders: Iterable[Order]) -> Agreement:
     """Judge "the first is lower than the second", for each of several pairs."""
     found = set(orders)
     if found == {Order.LOWER}:
-        return Outcome.AGREES
+        return Agreement.AGREES
     contrary = {Order.HIGHER}
     if results.replicates >= paper.REPLICATES:
         contrary.add(Order.EQUAL)
-    return Outcome.DIFFERS if found & contrary else Outcome.OPEN
+    return Agreement.DIFFERS if found & contrary else Agreement.OPEN
 
 
-def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Outcome:
+def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Agreement:
     """Judge "the mean of the first is lower than that of the second", for each of several pairs.
 
     For quantities that hardly vary by chance from one arm to another, such as counts and bounds.
     """
     if all(first.mean() < second.mean() for first, second in pairs):
-        return Outcome.AGREES
+        return Agreement.AGREES
     return expect_lower(results, [compare(*pair) for pair in pairs])
 
 
-def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) -> Outcome:
+def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) -> Agreement:
     """Judge "the median of the first is not above that of the second", for each of several pairs.
 
     Medians may change places by chance where the arms cannot be told apart; that is still not
@@ -121,15 +121,15 @@ def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) 
     """
     wrong = [pair for pair in pairs if np.median(pair[0]) > np.median(pair[1])]
     if any(compare(*pair) is Order.HIGHER for pair in wrong):
-        return Outcome.DIFFERS
-    return Outcome.OPEN if wrong and results.replicates < ENOUGH else Outcome.AGREES
+        return Agreement.DIFFERS
+    return Agreement.OPEN if wrong and results.replicates < ENOUGH else Agreement.AGREES
 
 
-def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Outcome:
+def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Agreement:
     """Judge a statement that either holds or not; some mean nothing without replicates."""
     if needs_replicates and results.replicates < ENOUGH:
-        return Outcome.OPEN
-    return Outcome.AGREES if holds else Outcome.DIFFERS
+        return Agreement.OPEN
+    return Agreement.AGREES if holds else Agreement.DIFFERS
 
 
 def loss(

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.report.svg import FAINT, INK
-from understudy.study import drawing, paper
+from understudy.study import figure_style, paper
 from understudy.study.arms import Values
 from understudy.support.files import written_atomically
 
@@ -42,7 +42,7 @@ GIVENS = {"table": "Given 2000 records", "record": "Given the largest record"}
 _LINES = {
     PRIOR: (FAINT, ":"),
     POSTERIOR: (INK, "-"),
-    CENSORED: (drawing.COLOURS["censor-uw"], "--"),
+    CENSORED: (figure_style.COLOURS["censor-uw"], "--"),
 }
 _POINTS = {"table": 97, "record": 257}
 _TOP, _HEIGHT, _BELOW, _AXIS = 0.68, 1.6, 0.86, 0.5
@@ -53,7 +53,7 @@ _WIDTHS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class DensityCurve:
     """The density of φ on a grid."""
 
     given: str
@@ -64,7 +64,7 @@ class Curve:
     sd: float
 
 
-def compute() -> tuple[Curve, ...]:
+def compute() -> tuple[DensityCurve, ...]:
     """Return the six densities: three given the table, three given its largest record."""
     from understudy.domain.schema import Schema
     from understudy.models.beta import beta
@@ -80,12 +80,12 @@ def compute() -> tuple[Curve, ...]:
     return tuple(curves)
 
 
-def _prior(given: str) -> Curve:
+def _prior(given: str) -> DensityCurve:
     """Return the prior of φ, which is uniform and needs no grid."""
-    return Curve(given, PRIOR, np.array([0.0, 1.0]), np.ones(2), 0.5, math.sqrt(1 / 12))
+    return DensityCurve(given, PRIOR, np.array([0.0, 1.0]), np.ones(2), 0.5, math.sqrt(1 / 12))
 
 
-def _posterior(model: Model, given: str, name: str, values: Values, bound: float) -> Curve:
+def _posterior(model: Model, given: str, name: str, values: Values, bound: float) -> DensityCurve:
     from understudy._jax import jax, jnp
     from understudy.samplers.quadrature import quadrature
     from understudy.score import Row
@@ -97,7 +97,7 @@ def _posterior(model: Model, given: str, name: str, values: Values, bound: float
     return _marginal(given, name, phi, grid)
 
 
-def _marginal(given: str, name: str, phi: Values, grid: Quadrature) -> Curve:
+def _marginal(given: str, name: str, phi: Values, grid: Quadrature) -> DensityCurve:
     """Return the density of φ: the mass of each column of cells over its width on the scale of φ.
 
     On the unconstrained scale of the grid φ is logistic, so a cell of width h spans φ(1 − φ)·h.
@@ -105,10 +105,10 @@ def _marginal(given: str, name: str, phi: Values, grid: Quadrature) -> Curve:
     at, column = np.unique(phi, return_inverse=True)
     mass = np.bincount(column, weights=grid.mass)
     density = mass / (at * (1 - at) * grid.cell[0])
-    return Curve(given, name, at, density, float(grid.mean(phi)), float(grid.sd(phi)))
+    return DensityCurve(given, name, at, density, float(grid.mean(phi)), float(grid.sd(phi)))
 
 
-def summary(curves: Sequence[Curve]) -> DataFrame:
+def summary(curves: Sequence[DensityCurve]) -> DataFrame:
     """Return the mean and the standard deviation of every density."""
     import pandas as pd
 
@@ -119,25 +119,25 @@ def summary(curves: Sequence[Curve]) -> DataFrame:
 def write_illustration(directory: Path) -> None:
     """Write the figure into `figures`, and the numbers behind it as `illustration.csv`."""
     curves = compute()
-    with drawing.style():
-        figure = drawing.blank(_TOP + 2 * _HEIGHT + _BELOW + _AXIS)
+    with figure_style.style():
+        figure = figure_style.blank(_TOP + 2 * _HEIGHT + _BELOW + _AXIS)
         for index, given in enumerate(GIVENS):
             _pair(figure, [curve for curve in curves if curve.given == given], GIVENS[given], index)
         handles, labels = figure.axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="upper left", ncols=3, borderpad=0.2)
-        drawing.save(figure, directory / "figures", NAME, TITLE)
+        figure_style.save(figure, directory / "figures", NAME, TITLE)
     with written_atomically(directory / "illustration.csv") as path:
         summary(curves).to_csv(path, index=False, float_format="%.6g")
 
 
-def _pair(figure: Figure, curves: Sequence[Curve], title: str, index: int) -> None:
+def _pair(figure: Figure, curves: Sequence[DensityCurve], title: str, index: int) -> None:
     """Draw the densities as they are and centred, on one scale of heights."""
     from matplotlib.ticker import MaxNLocator
 
     top = 1.06 * max(curve.density.max() for curve in curves)
     bottom = figure.get_size_inches()[1] - _TOP - (index + 1) * _HEIGHT - index * _BELOW
     for centred, left in ((False, 0.62), (True, 3.68)):
-        axes = drawing.place(figure, left=left, bottom=bottom, width=2.6, height=_HEIGHT)
+        axes = figure_style.place(figure, left=left, bottom=bottom, width=2.6, height=_HEIGHT)
         axes.set_title("Centred" if centred else title, loc="left", pad=5)
         for curve in curves:
             colour, line = _LINES[curve.name]
@@ -154,7 +154,7 @@ def _pair(figure: Figure, curves: Sequence[Curve], title: str, index: int) -> No
     figure.axes[-2].yaxis.set_label_coords(-0.17, 0.5)
 
 
-def _shown(curves: Sequence[Curve], *, centred: bool) -> tuple[float, float]:
+def _shown(curves: Sequence[DensityCurve], *, centred: bool) -> tuple[float, float]:
     """Return the part of the scale where the posteriors have their mass.
 
     Only a wide posterior can be shown together with the whole of the prior.

@@ -18,8 +18,8 @@ from understudy.report.template import fill
 from understudy.report.wording import NOTHING
 from understudy.study import illustration, paper
 from understudy.study.arms import OURS, STATISTICS, Results, short, true_value
-from understudy.study.catalogue import FIGURES, Figure
-from understudy.study.findings import Finding, Outcome, Verdict, number
+from understudy.study.catalogue import FIGURES, ViolinFigure
+from understudy.study.findings import Agreement, Finding, Verdict, number
 from understudy.study.promises import promises
 from understudy.study.sections import (
     AFTER_APPLICATION,
@@ -112,11 +112,11 @@ def _summary(judged: Mapping[str, Verdict], views: Mapping[str, Any]) -> dict[st
     findings = [(name, f) for name in views if name in judged for f in judged[name].findings]
     return {
         "total": len(findings),
-        "counts": {o.lower(): sum(f.outcome is o for _, f in findings) for o in Outcome},
+        "counts": {o.lower(): sum(f.outcome is o for _, f in findings) for o in Agreement},
         "differing": [
             {"name": name, "heading": views[name]["short"], "text": finding.statement}
             for name, finding in findings
-            if finding.outcome is Outcome.DIFFERS
+            if finding.outcome is Agreement.DIFFERS
         ],
     }
 
@@ -162,7 +162,7 @@ def _view(name: str, results: Results, verdict: Verdict | None) -> dict[str, Any
 _COUNTS = {TABLE_1: table_1, SUPPLEMENT_TABLE: supplement_table}
 
 
-def _figure(figure: Figure, replicates: int) -> dict[str, Any]:
+def _figure(figure: ViolinFigure, replicates: int) -> dict[str, Any]:
     known = f"Figure {figure.number}" if figure.number else "Not in the paper"
     caption = figure.caption(replicates)
     rows = [short(m) for m in (*figure.mechanisms, *figure.beyond)]

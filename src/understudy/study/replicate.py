@@ -52,7 +52,7 @@ HISTORY = {"phi": 0.55 / 3.25, "lambda": 3.25}
 """An earlier period's θ: Beta(0.55, 2.7) where the tables come from Beta(0.5, 3)."""
 
 
-class Finding(NamedTuple):
+class ResultRow(NamedTuple):
     """One number of one replicate: a row of the tidy results."""
 
     replicate: int
@@ -63,7 +63,7 @@ class Finding(NamedTuple):
     value: float
 
 
-class Explored(NamedTuple):
+class StudyFit(NamedTuple):
     """A fit of one mechanism: independent draws, and what they say about the records."""
 
     mechanism: RowMechanism
@@ -89,11 +89,11 @@ def study_model() -> Model:
     return beta(Schema.from_dict({"table": {"size": paper.N}, "columns": {"x": column}}))
 
 
-def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Finding]:
+def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
     """Run one replicate of the whole study."""
     source = _source(number, seed)
     values = _table(source)
-    found = [Finding(number, "data", math.nan, math.nan, *pair) for pair in _summary(values)]
+    found = [ResultRow(number, "data", math.nan, math.nan, *pair) for pair in _summary(values)]
     fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
@@ -107,7 +107,7 @@ def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Fi
     return found
 
 
-def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], Explored]:
+def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
     """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
     source = _source(number, seed)
     fits = explore(_table(source), _paper_rows(), source, "quadrature")
@@ -116,7 +116,7 @@ def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], Explored]:
 
 def explore(
     values: np.ndarray, mechanisms: Iterable[RowMechanism], source: Source, sampler: str
-) -> list[Explored]:
+) -> list[StudyFit]:
     """Fit the Unweighted model, turn its risks into weights, and fit all the others at once."""
     model = study_model()
     data = model.prepare({"x": values})
@@ -131,7 +131,7 @@ def explore(
     return [unweighted, *(fit._replace(truncated=_truncated(fit, risk)) for fit in fits)]
 
 
-def _truncated(fit: Explored, risk: jax.Array) -> int:
+def _truncated(fit: StudyFit, risk: jax.Array) -> int:
     if not isinstance(fit.mechanism, WeightedE):
         return 0
     before = Weighted(c1=fit.mechanism.c1).alpha(risk)
@@ -146,7 +146,7 @@ def _fitted(
     sampler: str,
     *,
     start: tuple[np.ndarray, np.ndarray] | None = None,
-) -> list[Explored]:
+) -> list[StudyFit]:
     converged = [True] * len(rows)
     if sampler == "nuts":
         chains = [nuts(model, data, row, source) for _, row in rows]
@@ -162,7 +162,7 @@ def _fitted(
         draws = np.stack([grid.draws(_common(source), DRAWS) for grid in grids])
     risk = np.asarray(kernel.risks(model, jnp.asarray(draws), data))
     return [
-        Explored(mechanism, row, draws[k], risk[k], converged[k])
+        StudyFit(mechanism, row, draws[k], risk[k], converged[k])
         for k, (mechanism, row) in enumerate(rows)
     ]
 
@@ -228,7 +228,7 @@ def _constrained(model: Model, z: jax.Array) -> Theta:
     return jax.vmap(model.constrain)(z)
 
 
-def _privacy(fit: Explored) -> dict[str, float]:
+def _privacy(fit: StudyFit) -> dict[str, float]:
     """Return the Lipschitz bound, and how many records were truncated or censored."""
     numbers = {"lipschitz_bound": float(fit.reached.max())}
     bound = float(fit.row.bound)
@@ -256,10 +256,10 @@ def _summary(values: np.ndarray) -> Iterator[tuple[str, float]]:
 
 def _findings(
     number: int, name: str, mechanism: Mechanism, numbers: dict[str, float]
-) -> list[Finding]:
+) -> list[ResultRow]:
     c1 = getattr(mechanism, "c1", math.nan)
     epsilon = _epsilon(mechanism)
-    return [Finding(number, name, epsilon, c1, *pair) for pair in numbers.items()]
+    return [ResultRow(number, name, epsilon, c1, *pair) for pair in numbers.items()]
 
 
 def _epsilon(mechanism: Mechanism) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from understudy.errors import BadInput
 from understudy.study import workers as ways
-from understudy.study.store import Settings, Store
+from understudy.study.store import ReplicateStore, StudySettings
 from understudy.support.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def run_study(
     By default there is one worker for each core.
     """
     _check(replicates, seed, sampler, workers, scheduler)
-    store = Store.open(Path(directory), Settings(seed=seed, sampler=sampler))
+    store = ReplicateStore.open(Path(directory), StudySettings(seed=seed, sampler=sampler))
     kept = {number: store.read(number) for number in range(1, replicates + 1)}
     missing = [number for number, frame in kept.items() if frame is None]
     progress("Replicates", 1 - len(missing) / replicates)
@@ -58,7 +58,7 @@ def _finished(
     return ways.in_this_process(missing, seed, sampler)
 
 
-def _together(store: Store, replicates: int) -> pd.DataFrame:
+def _together(store: ReplicateStore, replicates: int) -> pd.DataFrame:
     """Join the replicates in the order of their numbers."""
     import pandas as pd
 

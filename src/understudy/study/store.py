@@ -24,14 +24,14 @@ from understudy.support.files import written_atomically
 if TYPE_CHECKING:
     import pandas as pd
 
-    from understudy.study.replicate import Finding
+    from understudy.study.replicate import ResultRow
 
 _DIGEST = b"understudy"
 _REPLICATES = "replicates"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class StudySettings:
     """Everything that a replicate's result depends on, except for its number."""
 
     seed: int
@@ -41,14 +41,14 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Store:
+class ReplicateStore:
     """The replicates of one study in one directory."""
 
     directory: Path
-    settings: Settings
+    settings: StudySettings
 
     @classmethod
-    def open(cls, directory: Path, settings: Settings) -> Store:
+    def open(cls, directory: Path, settings: StudySettings) -> ReplicateStore:
         """Open the study in the directory, or begin one there."""
         described = directory / "study.json"
         if described.exists():
@@ -61,7 +61,7 @@ class Store:
                 file.write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
         return cls(directory, settings)
 
-    def write(self, number: int, found: Iterable[Finding]) -> None:
+    def write(self, number: int, found: Iterable[ResultRow]) -> None:
         """Keep one finished replicate."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -88,15 +88,15 @@ class Store:
         return self.directory / _REPLICATES / f"{number:04d}.parquet"
 
 
-def _frame(found: Iterable[Finding]) -> pd.DataFrame:
+def _frame(found: Iterable[ResultRow]) -> pd.DataFrame:
     import pandas as pd
 
-    from understudy.study.replicate import Finding
+    from understudy.study.replicate import ResultRow
 
-    return pd.DataFrame(list(found), columns=Finding._fields)
+    return pd.DataFrame(list(found), columns=ResultRow._fields)
 
 
-def _digest(settings: Settings, frame: pd.DataFrame) -> str:
+def _digest(settings: StudySettings, frame: pd.DataFrame) -> str:
     text = json.dumps(asdict(settings)) + frame.to_csv(index=False, float_format="%.17g")
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -111,7 +111,7 @@ def _read_settings(path: Path) -> dict[str, object]:
     return read
 
 
-def _check_same(directory: Path, there: dict[str, object], settings: Settings) -> None:
+def _check_same(directory: Path, there: dict[str, object], settings: StudySettings) -> None:
     for name, wanted in asdict(settings).items():
         if there.get(name) != wanted:
             raise BadInput(

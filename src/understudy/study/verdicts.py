@@ -12,8 +12,8 @@ from understudy.study import illustration, paper
 from understudy.study import verdicts_privacy as privacy
 from understudy.study import verdicts_utility as utility
 from understudy.study.arms import Results, short
-from understudy.study.catalogue import FIGURES, Figure, Layout
-from understudy.study.findings import Finding, Outcome, Verdict, expect, number
+from understudy.study.catalogue import FIGURES, Layout, ViolinFigure
+from understudy.study.findings import Agreement, Finding, Verdict, expect, number
 from understudy.study.tables import ENOUGH, ERRORS, standard_errors, summarise
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def verdicts(results: Results) -> dict[str, Verdict]:
     return found
 
 
-def _figure(results: Results, figure: Figure) -> Verdict:
+def _figure(results: Results, figure: ViolinFigure) -> Verdict:
     if figure.statistic != "lipschitz_bound":
         return utility.utility(results, figure)
     if figure.layout is Layout.DOWNSCALING:
@@ -66,11 +66,11 @@ def illustrated(summary: DataFrame) -> Verdict:
     return Verdict(
         (
             Finding(
-                Outcome.AGREES if displaced else Outcome.DIFFERS,
+                Agreement.AGREES if displaced else Agreement.DIFFERS,
                 f"given the table, censoring {'' if displaced else 'only '}{move}",
             ),
             Finding(
-                Outcome.AGREES if flatter else Outcome.DIFFERS,
+                Agreement.AGREES if flatter else Agreement.DIFFERS,
                 f"given one record, the censored posterior is {number(record)} times as wide",
             ),
         ),
@@ -104,8 +104,8 @@ def _counts(results: Results) -> Iterator[Finding]:
         off = ours.mean / printed.mean - 1
         outcome = expect(abs(off) <= tolerance, results)
         chance = abs(standard_errors(ours, printed, results.replicates)) <= ERRORS
-        if outcome is Outcome.DIFFERS and results.replicates < ENOUGH and chance:
-            outcome = Outcome.OPEN
+        if outcome is Agreement.DIFFERS and results.replicates < ENOUGH and chance:
+            outcome = Agreement.OPEN
         done = "censors" if mechanism == "censor-uw" else "truncates"
         yield Finding(
             outcome,

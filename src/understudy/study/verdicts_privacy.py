@@ -10,8 +10,8 @@ import numpy as np
 from understudy.study import paper
 from understudy.study.arms import DOWNSCALED, Results, Values, short
 from understudy.study.findings import (
+    Agreement,
     Finding,
-    Outcome,
     Verdict,
     expect,
     expect_lower_means,
@@ -145,7 +145,7 @@ def downscaling_lowers_bounds(results: Results) -> Finding:
             for m in DOWNSCALED
         ]
     )
-    verb = "lowers" if outcome is Outcome.AGREES else "does not clearly lower"
+    verb = "lowers" if outcome is Agreement.AGREES else "does not clearly lower"
     return Finding(outcome, f"downscaling {verb} every mean Lipschitz bound ({means})")
 
 
@@ -194,7 +194,7 @@ def supplement_counts(results: Results) -> Verdict:
         for m in ("weighted-e", "censor-w")
     ]
     outcome = expect_lower_means(results, fewer)
-    verb = "fewer" if outcome is Outcome.AGREES else "not clearly fewer"
+    verb = "fewer" if outcome is Agreement.AGREES else "not clearly fewer"
     return Verdict(
         (
             *_rows_agree(results, rows),
@@ -212,7 +212,7 @@ def _rows_agree(results: Results, rows: Sequence[CountRow]) -> Iterator[Finding]
             f"against the paper’s {numbers(row.printed.mean for row in own)}"
         )
         far = [row for row in own if row.differs]
-        outcome = Outcome.DIFFERS if far else Outcome.AGREES
+        outcome = Agreement.DIFFERS if far else Agreement.AGREES
         yield Finding(outcome, text, reason=explanation(results, far) if far else None)
 
 
@@ -255,7 +255,7 @@ def _order_of_counts(results: Results) -> Iterator[Finding]:
         for larger, smaller in pairwise(paper.EPSILONS)
     ]
     outcome = expect_lower_means(results, rising)
-    verb = "rises" if outcome is Outcome.AGREES else "does not clearly rise"
+    verb = "rises" if outcome is Agreement.AGREES else "does not clearly rise"
     yield Finding(outcome, f"every count {verb} as ε falls")
     for fewer, more, done, reason in (
         ("censor-w", "censor-uw", "censors", None),
@@ -266,7 +266,7 @@ def _order_of_counts(results: Results) -> Iterator[Finding]:
             for epsilon in paper.EPSILONS
         ]
         outcome = expect_lower_means(results, pairs)
-        says = done if outcome is Outcome.AGREES else f"does not at every ε {done.rstrip('s')}"
+        says = done if outcome is Agreement.AGREES else f"does not at every ε {done.rstrip('s')}"
         text = f"{short(fewer)} {says} fewer records than {short(more)} censors"
         yield Finding(outcome, text, reason=reason)
 

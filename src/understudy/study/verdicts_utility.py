@@ -17,11 +17,11 @@ from understudy.study.arms import (
     Results,
     short,
 )
-from understudy.study.catalogue import BAYESIAN, SYNTHESISERS, TARGETED, Figure, Layout
+from understudy.study.catalogue import BAYESIAN, SYNTHESISERS, TARGETED, Layout, ViolinFigure
 from understudy.study.findings import (
+    Agreement,
     Finding,
     Order,
-    Outcome,
     Verdict,
     by_epsilon,
     compare,
@@ -58,7 +58,7 @@ def order_of_medians(results: Results, statistic: str) -> Finding:
         texts[epsilon] = numbers(float(np.median(each)) for each in values)
     outcome = expect_not_higher(results, pairs)
     reversed_ = [p for p in pairs if np.median(p[0]) > np.median(p[1])]
-    if outcome is not Outcome.AGREES:
+    if outcome is not Agreement.AGREES:
         says = "do not all rise"
     else:
         says = "rise, up to Monte Carlo error," if reversed_ else "rise"
@@ -93,7 +93,7 @@ def _best_with_target(results: Results, statistic: str) -> Finding:
         for other in ("weighted-e", "censor-uw", "ph")
     ]
     outcome = expect_not_higher(results, pairs)
-    verb = "has" if outcome is Outcome.AGREES else "does not have"
+    verb = "has" if outcome is Agreement.AGREES else "does not have"
     where = listed([f"{epsilon:g}" for epsilon in epsilons])
     return Finding(
         outcome, f"Censor_w {verb} the lowest median of those with a target at ε = {where}"
@@ -105,7 +105,7 @@ def _weighted_e_at_largest(results: Results) -> Iterator[Finding]:
     truncated = loss(results, "weighted-e", "avg_ecdf", epsilon=epsilon)
     censored = loss(results, "censor-w", "avg_ecdf", epsilon=epsilon)
     outcome = expect_lower(results, [compare(truncated, censored)])
-    verb = "is" if outcome is Outcome.AGREES else "is not"
+    verb = "is" if outcome is Agreement.AGREES else "is not"
     text = (
         f"Weighted-e {verb} lower than Censor_w at ε = {epsilon:g} (medians "
         f"{number(float(np.median(truncated)))} and {number(float(np.median(censored)))})"
@@ -121,7 +121,7 @@ def _falling(results: Results, statistic: str) -> Iterator[Finding]:
         outcome = expect_lower(results, orders)
         medians = numbers(float(np.median(each)) for each in values)
         says = "deteriorates"
-        if outcome is not Outcome.AGREES:
+        if outcome is not Agreement.AGREES:
             says = "does not clearly deteriorate at every step"
         flat = mechanism == "ph" and Order.HIGHER not in orders
         yield Finding(
@@ -167,7 +167,7 @@ def _medians(results: Results, mechanism: str, statistic: str) -> list[float]:
     ]
 
 
-def analysis(results: Results, figure: Figure) -> Verdict:
+def analysis(results: Results, figure: ViolinFigure) -> Verdict:
     """Judge a figure of the mean, the median or a percentile."""
     epsilons = [panel.epsilon for panel in figure.panels]
     distances = _distances(results, figure.statistic, epsilons)
@@ -205,12 +205,12 @@ def _closest(results: Results, statistic: str, epsilons: list[float], mechanism:
         own = loss(results, mechanism, statistic, epsilon=epsilon)
         for other in others:
             theirs = loss(results, other, statistic, epsilon=epsilon)
-            if expect_not_higher(results, [(own, theirs)]) is not Outcome.AGREES:
+            if expect_not_higher(results, [(own, theirs)]) is not Agreement.AGREES:
                 beaten.append(f"{short(other)} at ε = {epsilon:g}")
     of = "of all" if mechanism == "weighted" else "after Weighted"
     if not beaten:
         return Finding(
-            Outcome.AGREES, f"{short(mechanism)} is the closest {of}, up to Monte Carlo error"
+            Agreement.AGREES, f"{short(mechanism)} is the closest {of}, up to Monte Carlo error"
         )
     text = f"{short(mechanism)} is not the closest {of}: closer is {listed(beaten)}"
     narrow = statistic == "q90" and mechanism == "censor-w" and _below(results, mechanism)
@@ -238,7 +238,7 @@ def _censor_uw_farther(
     rest = [epsilon for epsilon in orders if epsilon not in farther]
     if farther:
         text = f"Censor_uw is farther off than Censor_w at ε = {listed(farther)}"
-        yield Finding(Outcome.AGREES, text)
+        yield Finding(Agreement.AGREES, text)
     if rest:
         outcome = expect_lower(results, [orders[epsilon] for epsilon in rest])
         text = f"Censor_uw is not clearly farther off than Censor_w at ε = {listed(rest)}"
@@ -281,7 +281,7 @@ def _unchanged(results: Results, mechanism: str, order: Order) -> str | None:
     return None
 
 
-def utility(results: Results, figure: Figure) -> Verdict:
+def utility(results: Results, figure: ViolinFigure) -> Verdict:
     """Judge any figure of utility."""
     if figure.layout is Layout.DOWNSCALING:
         return downscaling(results, figure.statistic)

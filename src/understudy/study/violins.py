@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from understudy.report.svg import FAINT, INK
 from understudy.study.arms import Values
-from understudy.study.drawing import GROUND, SOFT
+from understudy.study.figure_style import GROUND, SOFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,7 @@ _HEADING = 0.75
 
 
 @dataclass(frozen=True)
-class Row:
+class Violin:
     """One violin."""
 
     label: str
@@ -83,7 +83,7 @@ def density(values: Values) -> tuple[Values, Values]:
 
 def panel(
     axes: Axes,
-    rows: Sequence[Row],
+    rows: Sequence[Violin],
     positions: Positions,
     *,
     line: float | None,
@@ -111,7 +111,7 @@ def panel(
         _summaries(axes, dense)
 
 
-def _points(axes: Axes, row: Row, at: float, span: float) -> None:
+def _points(axes: Axes, row: Violin, at: float, span: float) -> None:
     """Draw every value, or one lozenge at the median for values that cannot be told apart."""
     together = row.values.size > 1 and np.ptp(row.values) <= _THINNEST * span
     shown = np.array([np.median(row.values)]) if together else row.values
@@ -129,7 +129,7 @@ def _points(axes: Axes, row: Row, at: float, span: float) -> None:
     )
 
 
-def _violins(axes: Axes, dense: Sequence[tuple[Row, float]]) -> None:
+def _violins(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
     from matplotlib.collections import PolyCollection
 
     outlines = [_outline(row.values, at) for row, at in dense]
@@ -152,7 +152,7 @@ def _outline(values: Values, at: float) -> Values:
     )
 
 
-def _summaries(axes: Axes, dense: Sequence[tuple[Row, float]]) -> None:
+def _summaries(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
     """Draw the quartiles and the median of every violin, in one go."""
     at = np.array([position for _, position in dense])
     quartiles = np.array([np.quantile(row.values, [0.25, 0.5, 0.75]) for row, _ in dense])
@@ -170,7 +170,7 @@ def _summaries(axes: Axes, dense: Sequence[tuple[Row, float]]) -> None:
     )
 
 
-def name_rows(axes: Axes, rows: Sequence[Row], positions: Positions) -> None:
+def name_rows(axes: Axes, rows: Sequence[Violin], positions: Positions) -> None:
     """Write the names of the rows to the left of a panel."""
     axes.set_yticks(positions.rows, [row.label for row in rows])
     axes.tick_params(axis="y", labelleft=True, pad=3)
@@ -199,7 +199,7 @@ def no_names(axes: Axes) -> None:
     axes.set_yticks([])
 
 
-def limits(rows: Sequence[Sequence[Row]], lines: Sequence[float | None]) -> tuple[float, float]:
+def limits(rows: Sequence[Sequence[Violin]], lines: Sequence[float | None]) -> tuple[float, float]:
     """Return a range that shows every value and every line of all panels."""
     values = [row.values for panel_rows in rows for row in panel_rows]
     everything = np.concatenate([*values, [line for line in lines if line is not None]])

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
-    from understudy.study.replicate import Finding
+    from understudy.study.replicate import ResultRow
 
-Finished = Iterator[tuple[int, "list[Finding]"]]
+Finished = Iterator[tuple[int, "list[ResultRow]"]]
 
 _LARGEST_BREAKDOWNS = 3
 """Breakdowns in a row, without one finished replicate between them, after which a study ends."""
@@ -33,7 +33,7 @@ _KEEP_DYING = (
 )
 
 
-def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[Finding]]:
+def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[ResultRow]]:
     """Run one replicate: what every kind of worker does."""
     from understudy.study.replicate import replicate
 
