@@ -66,10 +66,10 @@ class Sample:
     """Its number of records against the paper's."""
     table: pd.DataFrame
     schema: Schema
-    formula: str
-    unit: str
+    formula: str = FORMULA
+    unit: str = "dollars a year"
     """What the outcome is measured in."""
-    comparable: bool
+    comparable: bool = True
     """Whether the paper's numbers are about such a table, so that they may stand beside ours."""
 
     @property
@@ -84,7 +84,7 @@ class Sample:
 
 
 def load_sample(named: str | None) -> Sample:
-    """Return the sample that `--data` names."""
+    """Return the sample that `data` names."""
     if named is None:
         return _survey()
     return _cps() if named == CPS else _doctorates(Path(named))
@@ -100,12 +100,9 @@ def _survey() -> Sample:
             "its sample; no real record is in it, so every number below may be shown, and only "
             "patterns, not numbers, can agree with the paper's."
         ),
-        size=f"It has {len(table)} records; {_against(len(table))}",
+        size=_size(table),
         table=table,
         schema=Schema.load(data.survey_schema()),
-        formula=FORMULA,
-        unit="dollars a year",
-        comparable=True,
     )
 
 
@@ -126,9 +123,6 @@ def _doctorates(path: Path) -> Sample:
         size=f"{found[0].upper()}{found[1:]}.",
         table=doctorates.table,
         schema=SCHEMA,
-        formula=FORMULA,
-        unit="dollars a year",
-        comparable=True,
     )
 
 
@@ -150,7 +144,7 @@ def _cps() -> Sample:
             f"confidential table would be confidential. The paper's numbers are about another "
             f"table and are left out."
         ),
-        size=f"It has {len(table)} records; {_against(len(table))}",
+        size=_size(table),
         table=table,
         schema=CPS_SCHEMA,
         formula=CPS_FORMULA,
@@ -170,5 +164,6 @@ def _find_cps() -> Path:
     )
 
 
-def _against(count: int) -> str:
-    return f"the paper has {'as many' if count == APPLICATION_N else APPLICATION_N}."
+def _size(table: pd.DataFrame) -> str:
+    as_many = "as many" if len(table) == APPLICATION_N else APPLICATION_N
+    return f"It has {len(table)} records; the paper has {as_many}."

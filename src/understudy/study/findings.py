@@ -8,14 +8,14 @@ out nor contradicted stays open, and so does one that few replicates do not bear
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from understudy.study import paper
-from understudy.study.arms import ANALYSES, Results, Values
+from understudy.study.arms import Results, Values
 from understudy.study.tables import ENOUGH
 
 _ERRORS = 3.0
@@ -30,12 +30,16 @@ class Agreement(StrEnum):
     DIFFERS = "Differs"
     OPEN = "Open"
 
+    def says(self, agrees: str, otherwise: str) -> str:
+        """Return the words for a statement that agrees, or those for one that does not."""
+        return agrees if self is Agreement.AGREES else otherwise
+
 
 @dataclass(frozen=True)
 class Finding:
     """One statement, with the numbers that decide it."""
 
-    outcome: Agreement
+    agreement: Agreement
     text: str
     reason: str | None = None
     """Why it differs from the paper, where that is known."""
@@ -48,7 +52,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The statement with its reason."""
-        if self.outcome is not Agreement.DIFFERS:
+        if self.agreement is not Agreement.DIFFERS:
             return self.statement
         reason = f", because {self.reason}" if self.reason else "; no reason is known"
         return _sentence(self.text + reason)
@@ -61,13 +65,6 @@ class Verdict:
     findings: tuple[Finding, ...]
     beyond: str = ""
     """What this run shows that the paper does not."""
-
-    @property
-    def outcome(self) -> Agreement | None:
-        """The worst of the findings; None where the paper says nothing."""
-        found = {finding.outcome for finding in self.findings}
-        worst_first = (Agreement.DIFFERS, Agreement.OPEN, Agreement.AGREES)
-        return next((outcome for outcome in worst_first if outcome in found), None)
 
 
 class Order(StrEnum):
@@ -92,15 +89,14 @@ def compare(first: Values, second: Values) -> Order:
     return Order.EQUAL if abs(shift) <= _SMALL * abs(float(second.mean())) else Order.UNCLEAR
 
 
-def expect_lower(results: Results, orders: Iterable[Order]) -> Agreement:
+def expect_lower(results: Results, orders: Sequence[Order]) -> Agreement:
     """Judge "the first is lower than the second", for each of several pairs."""
-    found = set(orders)
-    if found == {Order.LOWER}:
+    if set(orders) == {Order.LOWER}:
         return Agreement.AGREES
     contrary = {Order.HIGHER}
     if results.replicates >= paper.REPLICATES:
         contrary.add(Order.EQUAL)
-    return Agreement.DIFFERS if found & contrary else Agreement.OPEN
+    return Agreement.DIFFERS if contrary & set(orders) else Agreement.OPEN
 
 
 def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Agreement:
@@ -132,20 +128,6 @@ def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> 
     return Agreement.AGREES if holds else Agreement.DIFFERS
 
 
-def loss(
-    results: Results, mechanism: str, statistic: str, *, epsilon: float, c1: float = 1.0
-) -> Values:
-    """Return what is to be small, in each replicate.
-
-    That is a distance of the distribution functions as it is, and otherwise the distance of the
-    synthetic table's statistic from that of the confidential table.
-    """
-    values = results.values(mechanism, statistic, epsilon=epsilon, c1=c1)
-    if statistic not in ANALYSES:
-        return values
-    return np.abs(values - results.values("data", statistic))
-
-
 def number(value: float) -> str:
     """Write a number with three digits, and without a power of ten."""
     if value == 0 or not math.isfinite(value):
@@ -164,11 +146,6 @@ def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return ", ".join(names[:-1]) + f" and {names[-1]}"
-
-
-def by_epsilon(texts: Mapping[float, str]) -> str:
-    """Write one text for each ε."""
-    return "; ".join(f"ε = {epsilon:g}: {text}" for epsilon, text in texts.items())
 
 
 def _sentence(text: str) -> str:

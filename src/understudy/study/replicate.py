@@ -9,7 +9,7 @@ nothing else give the same synthetic table, and what differs in their results is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,6 @@ from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.mechanisms import (
     Anchored,
-    CensorUw,
     CensorW,
     Mechanism,
     PerturbedHistogram,
@@ -33,11 +32,11 @@ from understudy.mechanisms import (
 from understudy.mechanisms.fitting import DRAWS
 from understudy.mechanisms.ladder import climb
 from understudy.models.beta import beta
-from understudy.privacy.guarantee import Adjacency
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
-from understudy.study import kernel, paper
+from understudy.study import kernel, paper, synthesisers
+from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED
 from understudy.support.progress import silent
 from understudy.support.randomness import Source
 
@@ -48,8 +47,6 @@ POINTS = 49
 """Nodes a side: cells of about a third of a standard deviation."""
 _NEARBY = 1.0
 """How far from the Unweighted posterior the search for the others begins to look."""
-HISTORY = {"phi": 0.55 / 3.25, "lambda": 3.25}
-"""An earlier period's θ: Beta(0.55, 2.7) where the tables come from Beta(0.5, 3)."""
 
 
 class ResultRow(NamedTuple):
@@ -90,21 +87,22 @@ def study_model() -> Model:
 
 
 def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
-    """Run one replicate of the whole study."""
+    """Run one replicate of the study, with everything in it."""
     source = _source(number, seed)
     values = _table(source)
-    found = [ResultRow(number, "data", math.nan, math.nan, *pair) for pair in _summary(values)]
+    results = _rows(number, "data", None, _summary(values))
     fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
-        numbers = {**_privacy(fit), **dict(_utility(values, synthetic))}
+        numbers = _privacy(fit) | _utility(values, synthetic)
         if sampler == "nuts":
             numbers["converged"] = float(fit.converged)
-        found += _findings(number, fit.mechanism.name, fit.mechanism, numbers)
-    for name, mechanism in _others():
-        synthetic = _synthesised(values, mechanism, source)
-        found += _findings(number, name, mechanism, dict(_utility(values, synthetic)))
-    return found
+        results += _rows(number, fit.mechanism.name, fit.mechanism, numbers)
+    for epsilon in paper.EPSILONS:
+        for name, mechanism in synthesisers.others(epsilon).items():
+            synthetic = _synthesised(values, mechanism, source)
+            results += _rows(number, name, mechanism, _utility(values, synthetic))
+    return results
 
 
 def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
@@ -168,28 +166,15 @@ def _fitted(
 
 
 def _paper_rows() -> list[RowMechanism]:
-    rows: list[RowMechanism] = [Weighted()]
-    for epsilon in paper.EPSILONS:
-        rows += [WeightedE(epsilon=epsilon), CensorW(epsilon=epsilon), CensorUw(epsilon=epsilon)]
-    return rows
+    targeted = [
+        synthesisers.bayesian(epsilon)[name] for epsilon in paper.EPSILONS for name in TARGETED
+    ]
+    return [Weighted(), *targeted]
 
 
 def _downscaled_rows() -> list[RowMechanism]:
-    c1, epsilon = paper.DOWNSCALED_C1, paper.DOWNSCALED_EPSILON
-    return [Weighted(c1=c1), WeightedE(epsilon=epsilon, c1=c1), CensorW(epsilon=epsilon, c1=c1)]
-
-
-def _others() -> Iterator[tuple[str, Mechanism]]:
-    """Yield what has no fit of its own: histograms, and the anchored mechanism."""
-    for epsilon in paper.EPSILONS:
-        for name, bins in (("ph", "ln"), ("ph-sqrt", "sqrt")):
-            # The paper's Laplace scale of 2/ε is that of replace-one.
-            yield (
-                name,
-                PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE),
-            )
-        yield "anchored-history", Anchored(epsilon=epsilon, anchor=HISTORY)
-        yield "anchored-ladder", Anchored(epsilon=epsilon)
+    downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
+    return [downscaled[name] for name in DOWNSCALED]
 
 
 def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
@@ -242,27 +227,27 @@ def _privacy(fit: StudyFit) -> dict[str, float]:
     return numbers
 
 
-def _utility(values: np.ndarray, synthetic: np.ndarray) -> Iterator[tuple[str, float]]:
-    yield "max_ecdf", utility.max_ecdf(values, synthetic)
-    yield "avg_ecdf", utility.avg_ecdf(values, synthetic)
-    yield from _summary(synthetic)
+def _utility(values: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
+    return {
+        "max_ecdf": utility.max_ecdf(values, synthetic),
+        "avg_ecdf": utility.avg_ecdf(values, synthetic),
+        **_summary(synthetic),
+    }
 
 
-def _summary(values: np.ndarray) -> Iterator[tuple[str, float]]:
+def _summary(values: np.ndarray) -> dict[str, float]:
     summary = utility.summarise(values)
-    yield from (("mean", summary.mean), ("median", summary.median))
-    yield from (("q15", summary.q15), ("q90", summary.q90))
+    return {statistic: getattr(summary, statistic) for statistic in ANALYSES}
 
 
-def _findings(
-    number: int, name: str, mechanism: Mechanism, numbers: dict[str, float]
+def _rows(
+    number: int, name: str, mechanism: Mechanism | None, numbers: dict[str, float]
 ) -> list[ResultRow]:
-    c1 = getattr(mechanism, "c1", math.nan)
-    epsilon = _epsilon(mechanism)
-    return [ResultRow(number, name, epsilon, c1, *pair) for pair in numbers.items()]
+    arm = (name, _epsilon(mechanism), getattr(mechanism, "c1", math.nan))
+    return [ResultRow(number, *arm, *pair) for pair in numbers.items()]
 
 
-def _epsilon(mechanism: Mechanism) -> float:
+def _epsilon(mechanism: Mechanism | None) -> float:
     return getattr(mechanism, "epsilon", math.nan)
 
 
