@@ -210,8 +210,8 @@ def test_skipped_and_missing_answers_are_left_out_and_counted(tmp_path, monkeypa
     doctorates = read_doctorates(tmp_path / "epsd17.csv")
     assert list(doctorates.table["salary"]) == [81000, 509000]
     assert doctorates.left_out == 4
-    assert doctorates.found == (
-        "found 2 records; the paper has 1601 (4 more with skipped or missing answers were left out)"
+    assert doctorates.size == (
+        "Found 2 records; the paper has 1601 (4 more with skipped or missing answers were left out)."
     )
 
 
@@ -219,7 +219,7 @@ def test_the_paper_s_size_is_recognised(tmp_path, monkeypatch):
     many = pd.concat([RESPONDENTS.iloc[:1]] * 1601, ignore_index=True)
     monkeypatch.setattr(tables, "read", lambda path: many)
     doctorates = read_doctorates(tmp_path / "epsd17.csv")
-    assert doctorates.found == "found 1601 records, as in the paper"
+    assert doctorates.size == "Found 1601 records, as in the paper."
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy.privacy.guarantee import Kind
-from understudy.study.application import DISTANCES
+from understudy.study.application import DISTANCES, Application
 from understudy.study.arms import ANALYSES, BAYESIAN, SYNTHESISERS, short
 from understudy.study.findings import listed
 from understudy.study.paper import APPLICATION_EPSILON, TABLE_2, TABLE_2_COLUMNS
-
-if TYPE_CHECKING:
-    from understudy.study.application import Application
 
 BEST, SECOND = "best", "second"
 PAPER_ORDER = SYNTHESISERS

@@ -6,22 +6,19 @@ with any kind of colour vision and in print.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from understudy.report.wording import tick
 from understudy.study import figure_style
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    from understudy.study.application import Application, MeasuredTable
-    from understudy.study.arms import Values
+from understudy.study.application import Application, MeasuredTable
+from understudy.study.arms import Values
 
 _LINES: dict[str, tuple[str, Any]] = {
     "weighted": ("#0072B2", (0, (6, 1.5))),
@@ -49,8 +46,6 @@ def write_densities(application: Application, folder: Path) -> None:
 
 
 def _draw(application: Application) -> Figure:
-    from matplotlib.figure import Figure
-
     column = application.sample.schema.confidential[0]
     at, densities = application.densities
     every = np.array(list(densities.values()))
@@ -73,8 +68,6 @@ def _draw(application: Application) -> Figure:
 def _panel(
     axes: Axes, at: Values, curves: Mapping[str, Values], tables: Sequence[MeasuredTable]
 ) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     axes.fill_between(at, curves["data"], color="#d9dee4", linewidth=0)
     axes.plot(at, curves["data"], color="black", linewidth=1.4, label="Data")
     for table in tables:

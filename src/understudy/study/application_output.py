@@ -13,13 +13,15 @@ from __future__ import annotations
 import csv
 import json
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
+from understudy.study.application import Application, MeasuredTable
 from understudy.study.application_claims import (
     figure_claims,
     marks,
@@ -30,11 +32,6 @@ from understudy.study.application_claims import (
 from understudy.study.application_figure import write_densities
 from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, LABELS
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from understudy.study.application import Application, MeasuredTable
 
 STATISTICS = {
     "lipschitz_bound": "Lipschitz",

@@ -13,19 +13,16 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy import data
 from understudy.domain import tables
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
+from understudy.study.arms import Values
 from understudy.study.doctorates import AGES, SALARY_BOUNDS, SCHEMA, read_doctorates
 from understudy.study.paper import APPLICATION_N
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
 
 FORMULA = "salary ~ gender + age + weeks"
 
@@ -78,7 +75,7 @@ class Sample:
         return self.schema.confidential[0].name
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Values:
         """That column, checked against what is declared."""
         return tables.encode(self.table, self.schema, name=self.source)[self.outcome]
 
@@ -108,7 +105,6 @@ def _survey() -> Sample:
 
 def _doctorates(path: Path) -> Sample:
     doctorates = read_doctorates(path)
-    found = doctorates.found
     return Sample(
         source="the Survey of Doctorate Recipients",
         statement=(
@@ -120,7 +116,7 @@ def _doctorates(path: Path) -> Sample:
             f"−{-SALARY_BOUNDS[0]:,} and {SALARY_BOUNDS[1]:,}. Age has the {len(AGES)} groups of "
             f"the codebook; the paper speaks of nine levels."
         ),
-        size=f"{found[0].upper()}{found[1:]}.",
+        size=doctorates.size,
         table=doctorates.table,
         schema=SCHEMA,
     )

@@ -1,11 +1,4 @@
-"""The study's results by arm: a mechanism at its ε, with its c₁.
-
-The table of results has one row for each replicate, arm and statistic:
-
-    replicate   mechanism   epsilon              c1                      statistic   value
-                            NaN where there      NaN where there are
-                            is no target         no weights
-"""
+"""The study's results by arm: a mechanism at its ε, with its c₁."""
 
 from __future__ import annotations
 
@@ -25,8 +18,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Values = NDArray[np.float64]
-
-COLUMNS = ("replicate", "mechanism", "epsilon", "c1", "statistic", "value")
 
 OURS = {
     "ph-sqrt": "PH, √n bins (DP)",
@@ -56,6 +47,22 @@ STATISTICS = {
 }
 ANALYSES = ("mean", "median", "q15", "q90")
 """The analysis-specific statistics, which the confidential table has too."""
+
+
+class ResultRow(NamedTuple):
+    """One number of one replicate: a row of the table of results."""
+
+    replicate: int
+    mechanism: str
+    epsilon: float
+    """NaN where there is no target."""
+    c1: float
+    """NaN where there are no weights."""
+    statistic: str
+    value: float
+
+
+COLUMNS = ResultRow._fields
 
 
 class Arm(NamedTuple):

@@ -82,11 +82,11 @@ class ViolinFigure:
 
 
 def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> ViolinFigure:
-    shown, beyond = SYNTHESISERS, ("unweighted", *OURS)
-    if layout is DOWNSCALING:
-        shown, beyond = DOWNSCALED, ()
+    downscaling = layout is DOWNSCALING
     data = ("data",) if statistic in ANALYSES else ()
-    return ViolinFigure(name, number, statistic, layout, (*data, *shown), beyond)
+    mechanisms = (*data, *(DOWNSCALED if downscaling else SYNTHESISERS))
+    beyond = () if downscaling else ("unweighted", *OURS)
+    return ViolinFigure(name, number, statistic, layout, mechanisms, beyond)
 
 
 _BOUND = "lipschitz_bound"

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from understudy.study import figure_style, violins
 from understudy.study.arms import ANALYSES, LABELS, STATISTICS, Results, true_value
 from understudy.study.catalogue import DOWNSCALING, EPSILONS, FIGURES, Panel, ViolinFigure
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _ROW = 0.33
 """Inches for each row of a panel; margins and gaps are in inches, too."""
@@ -106,8 +105,6 @@ def _axes(figure: ViolinFigure, positions: violins.Positions) -> tuple[Figure, l
 
 def _ticks(axes: Axes, limits: tuple[float, float], *, beside: bool) -> None:
     """Set a few round ticks; beside another panel none so far right that its label would touch."""
-    from matplotlib.ticker import MaxNLocator
-
     low, high = limits
     last = high - 0.08 * (high - low) if beside else high
     ticks = MaxNLocator(4 if beside else 7, steps=[1, 2, 5, 10]).tick_values(low, high)

@@ -17,18 +17,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from understudy.report.svg import FAINT, INK
 from understudy.study import figure_style, paper
 from understudy.study.arms import Values
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-    from pandas import DataFrame
 
 NAME = "illustration"
 TITLE = "The effect of censoring"
@@ -100,10 +98,8 @@ def _posterior(given: str, name: str, values: Values, bound: float) -> DensityCu
     return DensityCurve(given, name, at, density, float(grid.mean(phi)), float(grid.sd(phi)))
 
 
-def summary(curves: Sequence[DensityCurve]) -> DataFrame:
+def summary(curves: Sequence[DensityCurve]) -> pd.DataFrame:
     """Return the mean and the standard deviation of every density."""
-    import pandas as pd
-
     rows = [(curve.given, curve.name, curve.mean, curve.sd) for curve in curves]
     return pd.DataFrame(rows, columns=["given", "density", "mean", "sd"])
 
@@ -124,8 +120,6 @@ def write_illustration(directory: Path) -> None:
 
 def _draw(figure: Figure, curves: Sequence[DensityCurve], title: str, index: int) -> None:
     """Draw the densities as they are and centred, on one scale of heights."""
-    from matplotlib.ticker import MaxNLocator
-
     top = 1.06 * max(curve.density.max() for curve in curves)
     bottom = figure.get_size_inches()[1] - _TOP - (index + 1) * _HEIGHT - index * _BELOW
     for centred, left in ((False, 0.62), (True, 3.68)):

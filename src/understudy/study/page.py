@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from understudy.errors import BadInput
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
@@ -90,8 +92,6 @@ def _fact(value: object) -> str:
 
 def _simulation(directory: Path) -> dict[str, Any]:
     """Return what the template shows of the simulation, with the statements counted."""
-    import pandas as pd
-
     results = Results(pd.read_parquet(directory / RESULTS))
     judged = verdicts(results)
     judged[ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
@@ -116,9 +116,9 @@ def _view(name: str, results: Results) -> dict[str, Any]:
         return _picture(name, "1", illustration.TITLE, illustration.CAPTION, "Curves")
     if name in FIGURES:
         figure = FIGURES[name]
-        rows = ", ".join(short(each) for each in (*figure.mechanisms, *figure.beyond))
+        shown = ", ".join(short(each) for each in (*figure.mechanisms, *figure.beyond))
         caption = figure.caption(results.replicates)
-        return _picture(name, figure.number, figure.title, caption, f"Violin plots of {rows}")
+        return _picture(name, figure.number, figure.title, caption, f"Violin plots of {shown}")
     if name == UTILITY:
         return {
             "kind": "arms",

@@ -36,7 +36,7 @@ from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
 from understudy.study import kernel, paper, synthesisers
-from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED
+from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED, ResultRow
 from understudy.support.progress import silent
 from understudy.support.randomness import Source
 
@@ -47,17 +47,6 @@ POINTS = 49
 """Nodes a side: cells of about a third of a standard deviation."""
 _NEARBY = 1.0
 """How far from the Unweighted posterior the search for the others begins to look."""
-
-
-class ResultRow(NamedTuple):
-    """One number of one replicate: a row of the tidy results."""
-
-    replicate: int
-    mechanism: str
-    epsilon: float
-    c1: float
-    statistic: str
-    value: float
 
 
 class StudyFit(NamedTuple):

@@ -11,16 +11,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from understudy.study import paper
 from understudy.study.arms import STATISTICS, Results, Values, arms, has
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 ERRORS = 4.0
 """Standard errors that separate two means."""
@@ -98,9 +95,8 @@ def _row(
     return CountRow(mechanism, epsilon, c1, ours, printed, guess, results.replicates)
 
 
-def counts_frame(rows: list[CountRow]) -> DataFrame:
+def counts_frame(rows: list[CountRow]) -> pd.DataFrame:
     """Return the rows as they are written to a file: ours, the paper's and the guess."""
-    import pandas as pd
 
     def lines() -> Iterator[dict[str, object]]:
         for row in rows:
@@ -117,9 +113,8 @@ def counts_frame(rows: list[CountRow]) -> DataFrame:
     return pd.DataFrame(lines())
 
 
-def utility_frame(results: Results) -> DataFrame:
+def utility_frame(results: Results) -> pd.DataFrame:
     """Return the summary of every statistic of every arm, Lipschitz bounds included."""
-    import pandas as pd
 
     def lines() -> Iterator[dict[str, object]]:
         for arm in arms():

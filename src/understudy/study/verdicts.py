@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy.study import illustration, paper
 from understudy.study import verdicts_privacy as privacy
@@ -15,9 +16,6 @@ from understudy.study.arms import Results, short
 from understudy.study.catalogue import DOWNSCALING, FIGURES, ViolinFigure
 from understudy.study.findings import Agreement, Finding, Verdict, expect, number
 from understudy.study.tables import ENOUGH, ERRORS, standard_errors, summarise
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 _DISPLACED = 2.0
 """Standard deviations between two posteriors that have come apart."""
@@ -50,15 +48,14 @@ def _figure(results: Results, figure: ViolinFigure) -> Verdict:
     return privacy.lipschitz(results)
 
 
-def illustrated(summary: DataFrame) -> Verdict:
+def illustrated(summary: pd.DataFrame) -> Verdict:
     """Judge the illustration by the means and standard deviations of its densities."""
-    rows = summary.set_index(["given", "density"])
+    by_density = summary.set_index(["density", "given"])
     plain, censored = (
-        {given: rows.loc[(given, density)] for given in ("table", "record")}
-        for density in (illustration.POSTERIOR, illustration.CENSORED)
+        by_density.loc[density] for density in (illustration.POSTERIOR, illustration.CENSORED)
     )
-    apart = abs(censored["table"]["mean"] - plain["table"]["mean"]) / plain["table"]["sd"]
-    widths = {given: censored[given]["sd"] / plain[given]["sd"] for given in plain}
+    apart = (abs(censored["mean"] - plain["mean"]) / plain["sd"])["table"]
+    widths = censored["sd"] / plain["sd"]
     displaced = Agreement.AGREES if apart > _DISPLACED else Agreement.DIFFERS
     return Verdict(
         (

@@ -210,8 +210,8 @@ def _closest(results: Results, statistic: str, epsilons: list[float], mechanism:
     """Judge that no other synthesiser of the paper is closer, Weighted set aside."""
 
     def beaten_by(other: str, epsilon: float) -> bool:
-        pair = (results.loss(name, statistic, epsilon) for name in (mechanism, other))
-        return expect_not_higher(results, [tuple(pair)]) is not Agreement.AGREES
+        own, theirs = (results.loss(name, statistic, epsilon) for name in (mechanism, other))
+        return expect_not_higher(results, [(own, theirs)]) is not Agreement.AGREES
 
     closer = [
         f"{short(other)} at ε = {epsilon:g}"

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 
 from understudy.report.svg import FAINT, INK
 from understudy.study.arms import Values
 from understudy.study.figure_style import GROUND, SOFT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FEWEST_FOR_A_DENSITY = 10
 _HALF_HEIGHT = 0.4
@@ -28,6 +27,7 @@ _THINNEST = 0.03
 """Violins narrower than this share of their panel would be hidden behind their own median."""
 _HEADING = 0.75
 """Rows that the heading above what is not in the paper takes."""
+_DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": INK}
 
 
 @dataclass(frozen=True)
@@ -116,23 +116,12 @@ def _points(axes: Axes, violin: Violin, at: float, span: float) -> None:
     values = violin.values
     together = values.size > 1 and np.ptp(values) <= _THINNEST * span
     shown = np.array([np.median(values)]) if together else values
-    axes.plot(
-        shown,
-        np.full(shown.size, at),
-        linestyle="none",
-        marker="D" if together else "o",
-        markersize=5.5,
-        color=violin.colour,
-        alpha=1.0 if together else 0.7,
-        markeredgecolor=INK,
-        markeredgewidth=0.6,
-        zorder=4,
-    )
+    style = _DOTS | {"color": violin.colour, "markersize": 5.5, "markeredgewidth": 0.6, "zorder": 4}
+    style |= {"marker": "D"} if together else {"alpha": 0.7}
+    axes.plot(shown, np.full(shown.size, at), **style)
 
 
 def _violins(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
-    from matplotlib.collections import PolyCollection
-
     collection = PolyCollection(
         [_outline(violin.values, at) for violin, at in dense],
         facecolors=[(violin.colour, 0.3 if violin.beyond else 0.85) for violin, _ in dense],
@@ -159,17 +148,8 @@ def _summaries(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
         [np.quantile(violin.values, [0.25, 0.5, 0.75]) for violin, _ in dense]
     )
     axes.hlines(at, low, high, color=INK, linewidth=2.2, zorder=4)
-    axes.plot(
-        middle,
-        at,
-        linestyle="none",
-        marker="o",
-        markersize=4.2,
-        color="white",
-        markeredgecolor=INK,
-        markeredgewidth=0.9,
-        zorder=5,
-    )
+    style = {"color": "white", "markersize": 4.2, "markeredgewidth": 0.9, "zorder": 5}
+    axes.plot(middle, at, **(_DOTS | style))
 
 
 def name_rows(axes: Axes, violins: Sequence[Violin], positions: Positions) -> None:

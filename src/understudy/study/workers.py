@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
-    from understudy.study.replicate import ResultRow
+    from understudy.study.arms import ResultRow
 
 Finished = Iterator[tuple[int, "list[ResultRow]"]]
 
@@ -55,10 +55,10 @@ def in_processes(numbers: Sequence[int], seed: int, sampler: str, *, workers: in
         try:
             futures = [processes.submit(run_one, number, seed, sampler) for number in left]
             for future in as_completed(futures):
-                number, found = future.result()
+                number, rows = future.result()
                 left.remove(number)
                 breakdowns = 0
-                yield number, found
+                yield number, rows
         except BrokenProcessPool:
             breakdowns += 1
             if breakdowns >= _LARGEST_BREAKDOWNS:
