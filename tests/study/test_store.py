@@ -3,6 +3,8 @@
 import json
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import study_workers
@@ -33,6 +35,17 @@ def test_a_truncated_file_is_run_again(tmp_path):
     assert store.read(1) is not None
     place = tmp_path / "replicates" / "0001.parquet"
     place.write_bytes(place.read_bytes()[:100])
+    assert store.read(1) is None
+
+
+def test_an_edited_number_is_not_trusted_even_with_the_digest_beside_it(tmp_path):
+    store = opened(tmp_path)
+    store.write(1, study_workers.quick(1, SEED, "quadrature")[1])
+    place = tmp_path / "replicates" / "0001.parquet"
+    table = pq.read_table(place)
+    values = pa.array([table["value"][0].as_py() + 1e-9])
+    edited = table.set_column(table.schema.get_field_index("value"), "value", values)
+    pq.write_table(edited.replace_schema_metadata(table.schema.metadata), place)
     assert store.read(1) is None
 
 
