@@ -46,7 +46,7 @@ def study(
 
     from understudy.study.output import write_outputs
     from understudy.study.run import run_study
-    from understudy.study.store import Settings
+    from understudy.study.store import StudySettings
     from understudy.support.progress import shown, stage
 
     started = time.monotonic()
@@ -61,7 +61,9 @@ def study(
             progress=progress,
         )
         with stage(progress, "Tables and figures"):
-            settings = asdict(Settings(seed=seed, sampler=sampler)) | {"replicates": replicates}
+            settings = asdict(StudySettings(seed=seed, sampler=sampler)) | {
+                "replicates": replicates
+            }
             write_outputs(results, settings, out)
     if not quiet:
         took = time.monotonic() - started

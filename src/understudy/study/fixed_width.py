@@ -12,15 +12,13 @@ These are public documents, so they may be quoted; the data may not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
 SUFFIXES = (".dat", ".txt", ".asc")
 _LAYOUT_SUFFIXES = (".sas", ".sps", ".txt")
@@ -44,8 +42,6 @@ class Place(NamedTuple):
 
 def read_fixed_width(path: Path, variables: Sequence[str]) -> pd.DataFrame:
     """Return the named variables as text, blanks around them removed."""
-    import pandas as pd
-
     places = _layout(path, variables)
     needed = max(place.last for place in places.values())
     try:

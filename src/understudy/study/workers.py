@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
-    from understudy.study.replicate import Finding
+    from understudy.study.arms import ResultRow
 
-Finished = Iterator[tuple[int, "list[Finding]"]]
+Finished = Iterator[tuple[int, "list[ResultRow]"]]
 
 _LARGEST_BREAKDOWNS = 3
 """Breakdowns in a row, without one finished replicate between them, after which a study ends."""
@@ -33,7 +33,7 @@ _KEEP_DYING = (
 )
 
 
-def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[Finding]]:
+def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[ResultRow]]:
     """Run one replicate: what every kind of worker does."""
     from understudy.study.replicate import replicate
 
@@ -55,10 +55,10 @@ def in_processes(numbers: Sequence[int], seed: int, sampler: str, *, workers: in
         try:
             futures = [processes.submit(run_one, number, seed, sampler) for number in left]
             for future in as_completed(futures):
-                number, found = future.result()
+                number, rows = future.result()
                 left.remove(number)
                 breakdowns = 0
-                yield number, found
+                yield number, rows
         except BrokenProcessPool:
             breakdowns += 1
             if breakdowns >= _LARGEST_BREAKDOWNS:

@@ -10,14 +10,17 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import matplotlib
+import matplotlib.style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
 
 from understudy.report.svg import FONTS, STYLE
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 6.4
 """Inches; with text of 10.5 points a figure can still be read on a phone, at half its size."""
@@ -52,9 +55,6 @@ _STYLE: dict[str, Any] = STYLE | {
 @contextmanager
 def style() -> Iterator[None]:
     """Draw in the study's style, whatever the user's own settings are."""
-    import matplotlib
-    import matplotlib.style
-
     # The default style leaves the backend alone, and no window is ever opened.
     with matplotlib.rc_context():
         matplotlib.style.use(["default", _STYLE])
@@ -63,8 +63,6 @@ def style() -> Iterator[None]:
 
 def blank(height: float) -> Figure:
     """Return an empty figure of the common width."""
-    from matplotlib.figure import Figure
-
     return Figure(figsize=(WIDTH, height), dpi=DPI)
 
 
@@ -76,9 +74,6 @@ def place(figure: Figure, *, left: float, bottom: float, width: float, height: f
 
 def save(figure: Figure, directory: Path, name: str, title: str) -> None:
     """Write the figure as `name`.png and `name`.svg."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
     with written_atomically(directory / f"{name}.png") as path:
         FigureCanvasAgg(figure).print_png(path, metadata={"Software": None, "Title": title})
     text = io.StringIO()
