@@ -57,12 +57,12 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
     """Return a warning where so few candidates carried weight that the draw is a coarse one."""
-    found = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
-    low = [number for number, few in enumerate(found, start=1) if few is not None and few < 10]
-    if not low:
+    counts = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
+    few = [str(k) for k, count in enumerate(counts, start=1) if count is not None and count < 10]
+    if not few:
         return None
     return (
-        f"Fewer than 10 candidates carried weight at stage {', '.join(map(str, low))}: the draw is "
+        f"Fewer than 10 candidates carried weight at stage {', '.join(few)}: the draw is "
         "private all the same, but coarser than the posterior. More candidates or more stages help."
     )
 

