@@ -115,6 +115,7 @@ def legend_above(axes: Axes) -> None:
 
 def _inlined(text: str, description: str) -> str:
     """Return the SVG without namespaces, comments, fixed size or style rules of its own."""
+    description = printable(description)
     prefix = "fig" + hashlib.sha256((description + text).encode()).hexdigest()[:10] + "-"
     root = ElementTree.fromstring(text)
     for element in root.iter():
@@ -130,7 +131,7 @@ def _inlined(text: str, description: str) -> str:
         del root.attrib[name]
     root.attrib |= {
         "role": "img",
-        "aria-label": printable(description),
+        "aria-label": description,
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
     }

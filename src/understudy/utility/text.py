@@ -84,11 +84,11 @@ def measured(utility: TableUtility) -> dict[str, str]:
 def notebook(title: str, facts: dict[str, str]) -> str:
     """Return the HTML of a confidential object: what it holds, and how to see the numbers."""
     rows = "".join(
-        f'<tr><th style="text-align: left">{escape(name)}</th>'
-        f'<td style="text-align: left">{escape(fact)}</td></tr>'
+        f'<tr><th style="text-align: left">{escape(name, quote=False)}</th>'
+        f'<td style="text-align: left">{escape(fact, quote=False)}</td></tr>'
         for name, fact in facts.items()
     )
     return (
-        f"<p><strong>{escape(title)}</strong>: confidential, stays inside. "
+        f"<p><strong>{escape(title, quote=False)}</strong>: confidential, stays inside. "
         f"Its method <code>to_text()</code> returns the numbers.</p><table>{rows}</table>"
     )

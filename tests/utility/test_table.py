@@ -10,7 +10,8 @@ import pytest
 
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.utility import compare, measure_pairs, measure_propensity, measure_table
+from understudy.utility import compare, measure_pairs, measure_table
+from understudy.utility.propensity import measure_propensity
 
 SCHEMA = Schema.from_dict(
     {
