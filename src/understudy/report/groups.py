@@ -9,7 +9,6 @@ between groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from understudy.domain.column import Role
 from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
 from understudy.report.svg import inline_svg, legend_above, numbers_along, printable, shortened
-from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed
+from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -135,14 +134,9 @@ def _names(column: Column) -> tuple[str, ...]:
     if column.role is not Role.PUBLIC:
         return ()
     edges = _edges(column)
-    if not column.whole:
-        return tuple(f"{readable(low)} to {readable(high)}" for low, high in pairwise(edges))
     # The last part of whole numbers includes the bound; the others end before their edge.
-    ends = [*(edges[1:-1] - 1), edges[-1]]
-    return tuple(
-        readable(low) if low == high else f"{readable(low)} to {readable(high)}"
-        for low, high in zip(edges[:-1], ends, strict=True)
-    )
+    ends = [*(edges[1:-1] - int(column.whole)), edges[-1]]
+    return tuple(map(span, edges[:-1], ends))
 
 
 def _edges(column: Column) -> Numbers:
@@ -193,11 +187,8 @@ def by_group(chosen: Sequence[GroupedOutcome]) -> list[dict[str, Any]]:
 
 
 def _caption(each: GroupedOutcome) -> str:
-    shown = (
-        f"Median (mark) and middle half of the records (line) of {each.outcome.name}"
-        if not each.share
-        else each.what
-    )
+    middle = f"Median (mark) and middle half of the records (line) of {each.outcome.name}"
+    shown = each.what if each.share else middle
     return (
         f"{shown} by {each.by.name}. In the confidential table {percent(each.explained)} of the "
         "variance lies between these groups."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,14 +50,16 @@ def heat_map(pairs: Sequence[PairUtility], darkest: float, description: str) -> 
             linewidth=1.5 if len(names) <= LARGEST_NUMBERED else 0.4,
         )
         size = min(10.5, 190 / len(names))
-        for ticks, columns in ((axes.set_xticks, across), (axes.set_yticks, down)):
-            shown = [shortened(name, LONGEST_NAME) for name in columns]
-            ticks(np.arange(len(columns)) + 0.5, shown, fontsize=size)
-        axes.tick_params(length=0)
-        axes.tick_params(axis="x", rotation=45 if len(names) > 4 else 0)
+        slanted: dict[str, Any] = {}
         if len(names) > 4:
-            for label in axes.get_xticklabels():
-                label.set(horizontalalignment="right", rotation_mode="anchor")
+            slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        for ticks, columns, turned in (
+            (axes.set_xticks, across, slanted),
+            (axes.set_yticks, down, {}),
+        ):
+            shown = [shortened(name, LONGEST_NAME) for name in columns]
+            ticks(np.arange(len(columns)) + 0.5, shown, fontsize=size, **turned)
+        axes.tick_params(length=0)
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.report import figures
-from understudy.report.wording import NOTHING, bounded, percent, readable
+from understudy.report.wording import NOTHING, bounded, percent, readable, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -147,8 +147,7 @@ def censored_where(
     rows: list[tuple[str, ...]] = []
     for number in np.unique(part):
         inside = part == number
-        low, high = (float(edge) for edge in (values[inside].min(), values[inside].max()))
+        where = span(float(values[inside].min()), float(values[inside].max()))
         held, hit = int(inside.sum()), int(censored[inside].sum())
-        where = readable(low) if low == high else f"{readable(low)} to {readable(high)}"
         rows.append((where, f"{held:,}", f"{hit:,}", percent(hit / held)))
     return rows

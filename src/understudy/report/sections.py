@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from understudy.privacy.guarantee import SEEDED, Guarantee
 from understudy.report import figures, plain
-from understudy.report.wording import BADGES, NOTHING, number_row, readable, share_row
+from understudy.report.wording import BADGES, NOTHING, number_row, readable, share_row, span
 from understudy.utility.marginal import STATISTICS, Utility
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def _numbers(
     return [
         {
             "svg": figures.density(real, made, column.name, bounds, whole=column.whole),
-            "caption": f"Where the values lie within the declared bounds, "
-            f"{readable(bounds[0])} to {readable(bounds[1])}.",
+            "caption": f"Where the values lie within the declared bounds, {span(*bounds)}.",
         },
         {
             "svg": figures.ecdf(real, made, column.name, bounds),

@@ -100,7 +100,7 @@ def regression(syntheses: Mapping[str, Regression | None]) -> dict[str, Any] | N
     return {
         "formula": first.formula,
         "kind": {"linear": "least squares", "logistic": "logistic regression"}[first.kind],
-        "labels": list(fitted),
+        "head": [cell for label in fitted for cell in (label, "Overlap", "Difference")],
         "notes": [
             (f"{label}: mean overlap" if several else "Mean overlap", _share(each.mean_overlap))
             for label, each in fitted.items()

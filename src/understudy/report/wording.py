@@ -39,6 +39,15 @@ def readable(number: float | None, *, digits: int = 4) -> str:
     return text if number >= 0 or text == "0" else f"−{text}"
 
 
+def span(low: float, high: float) -> str:
+    """Write the values from one to another.
+
+    >>> span(1, 10), span(7, 7)
+    ('1 to 10', '7')
+    """
+    return readable(low) if low == high else f"{readable(low)} to {readable(high)}"
+
+
 def bounded(number: float | None) -> str:
     """Write a bound for people, rounded up.
 

@@ -86,9 +86,12 @@ def least_squares(design: Floats, outcome: Floats) -> RegressionFit:
 
 def logistic(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the logistic model to outcomes 0 and 1."""
+    from scipy.special import expit
+
     basis = _basis(design)
-    coordinates, information = _scored(basis.vectors, outcome)
-    values, rotation = np.linalg.eigh(information)
+    coordinates = _scored(basis.vectors, outcome)
+    fitted = expit(basis.vectors @ coordinates)
+    values, rotation = np.linalg.eigh(_information(basis.vectors, fitted))
     flat = values <= _FLAT
     away = np.abs(basis.to_scaled @ rotation[:, flat])
     ran_away = (away > _MOVED * away.max(axis=0, initial=0.0)).any(axis=1)
@@ -97,32 +100,32 @@ def logistic(design: Floats, outcome: Floats) -> RegressionFit:
         coefficients=basis.to_scaled @ coordinates / basis.lengths,
         errors=np.sqrt(np.square(spread).sum(axis=1)) / basis.lengths,
         estimable=basis.estimable & ~ran_away,
-        fitted=_logistic(basis.vectors @ coordinates),
+        fitted=fitted,
         rank=basis.vectors.shape[1],
     )
 
 
-def _scored(vectors: Floats, outcome: Floats) -> tuple[Floats, Floats]:
-    """Return the coordinates of the maximum and the information matrix there."""
+def _scored(vectors: Floats, outcome: Floats) -> Floats:
+    """Return the coordinates of the maximum."""
+    from scipy.special import expit
+
     coordinates = np.zeros(vectors.shape[1])
     deviance = _deviance(vectors @ coordinates, outcome)
     for _ in range(_ITERATIONS):
-        probability = _logistic(vectors @ coordinates)
+        probability = expit(vectors @ coordinates)
         information = _information(vectors, probability)
         # A trace of a ridge keeps the step finite where the information vanishes. It changes the
         # way to the maximum, not the maximum.
         ridge = 1e-10 * np.trace(information) / max(len(information), 1) + 1e-300
         score = vectors.T @ (outcome - probability)
         step = np.linalg.solve(information + ridge * np.eye(len(information)), score)
-        before = deviance
-        while (deviance := _deviance(vectors @ (coordinates + step), outcome)) > before * (
-            1 + 1e-12
-        ) + 1e-12:
+        before, most = deviance, deviance * (1 + 1e-12) + 1e-12
+        while (deviance := _deviance(vectors @ (coordinates + step), outcome)) > most:
             step = step / 2
         coordinates = coordinates + step
         if abs(before - deviance) < 1e-10 * (deviance + 0.1):
             break
-    return coordinates, _information(vectors, _logistic(vectors @ coordinates))
+    return coordinates
 
 
 def _information(vectors: Floats, probability: Floats) -> Floats:
@@ -133,10 +136,3 @@ def _information(vectors: Floats, probability: Floats) -> Floats:
 
 def _deviance(linear: Floats, outcome: Floats) -> float:
     return float(2 * (np.logaddexp(0, linear) - outcome * linear).sum())
-
-
-def _logistic(linear: Floats) -> Floats:
-    from scipy.special import expit
-
-    probability: Floats = expit(linear)
-    return probability

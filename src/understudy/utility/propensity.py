@@ -94,13 +94,9 @@ def measure_propensity(
         parts += [(a[:, :, None] * b[:, None, :]).reshape(rows, -1) for a, b in pairs]
     label = np.repeat([0.0, 1.0], [len(confidential), len(synthetic)])
     fit = logistic(np.hstack(parts), label)
-    return _standardised(fit.fitted, label, fit.rank, interactions=interactions)
-
-
-def _standardised(fitted: Floats, label: Floats, k: int, *, interactions: bool) -> Propensity:
-    share = float(label.mean())
-    unit = share * (1 - share) / len(label)
-    pmse = float(np.square(fitted - share).mean())
+    k, share = fit.rank, float(label.mean())
+    unit = share * (1 - share) / rows
+    pmse = float(np.square(fit.fitted - share).mean())
     expected, spread = (k - 1) * unit, math.sqrt(2 * (k - 1)) * unit
     return Propensity(
         pmse=pmse,
