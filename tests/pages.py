@@ -125,22 +125,23 @@ def small_page(name: str = "pay", level: str = "x", **changes: object) -> Page:
     return Page(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def page_of(guarantee: Guarantee) -> str:
+def tiny_page(**changes: object) -> Page:
     """A page with no picture but that of one small column, as it is its words that matter."""
     schema = Schema.from_dict({"columns": {"job": {"role": "confidential", "type": "binary"}}})
     table = pd.DataFrame({"job": ["0", "1", "1"]})
-    return Page(
-        title="job",
-        guarantee=guarantee,
-        schema=schema,
-        confidential=table,
-        synthetic=table,
-        utility=compare(table, table, schema),
-        diagnostics={},
-        alpha=None,
-        largest_score=None,
-        bound=None,
-    ).render()
+    fields = {
+        "title": "job",
+        "guarantee": STRICT,
+        "schema": schema,
+        "confidential": table,
+        "synthetic": table,
+        "utility": compare(table, table, schema),
+        "diagnostics": {},
+        "alpha": None,
+        "largest_score": None,
+        "bound": None,
+    }
+    return Page(**{**fields, **changes})  # type: ignore[arg-type]
 
 
 PEOPLE = Schema.from_dict(

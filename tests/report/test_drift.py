@@ -11,7 +11,7 @@ from pages import (
     PEOPLE,
     Reader,
     people,
-    small_page,
+    tiny_page,
 )
 from understudy.domain.schema import Schema
 from understudy.report.drift import Earlier, since
@@ -51,9 +51,9 @@ def test_columns_with_missing_values_and_without_any_value_are_compared():
 
 
 def test_the_report_shows_the_drift_only_where_there_is_an_earlier_release():
-    page = small_page()
+    page = tiny_page()
     assert "Since the last release" not in Reader(page.render()).text
-    html = small_page(earlier=Earlier(HOSTILE, page.confidential)).render()
+    html = tiny_page(earlier=Earlier(HOSTILE, page.confidential)).render()
     reader = Reader(html)
     assert "script" not in reader.tags
     assert HOSTILE in "".join(reader.words)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pages import (
     Reader,
-    small_page,
+    tiny_page,
 )
 from understudy.report import influence
 
@@ -43,4 +43,5 @@ def test_where_nothing_is_censored_nothing_is_counted(score, bound):
 
 
 def test_the_report_says_where_records_were_censored():
-    assert "Where records were censored, by their pay" in Reader(small_page().render()).text
+    page = tiny_page(largest_score=np.ones(3), bound=1.0, outcome=("pay", np.arange(3.0)))
+    assert "Where records were censored, by their pay" in Reader(page.render()).text

@@ -12,14 +12,14 @@ from pages import (
     STRICT,
     UNSTATED,
     Reader,
-    page_of,
+    tiny_page,
 )
 from understudy.privacy.guarantee import Kind
 from understudy.report.sections import convergence
 
 
 def test_the_guarantee_is_stated_under_both_adjacencies_with_what_it_assumes():
-    text = Reader(page_of(STRICT)).text
+    text = Reader(tiny_page().render()).text
     assert STRICT.headline in text
     assert "ε = 2.5" in text
     assert "ε = 5 " in text
@@ -31,7 +31,7 @@ def test_the_guarantee_is_stated_under_both_adjacencies_with_what_it_assumes():
 
 
 def test_a_conditional_guarantee_states_epsilon_and_its_condition():
-    text = Reader(page_of(CONDITIONAL)).text
+    text = Reader(tiny_page(guarantee=CONDITIONAL).render()).text
     assert "! Conditional guarantee" in text
     assert "conditional (ε holds, provided that the Markov chains have converged)" in text
     assert CONDITIONAL.headline in text
@@ -43,7 +43,7 @@ def test_a_conditional_guarantee_states_epsilon_and_its_condition():
     ("kind", "badge"), [(Kind.ASYMPTOTIC, "Asymptotic, no guarantee"), (Kind.NONE, "No guarantee")]
 )
 def test_what_is_not_strict_says_so_and_states_no_epsilon(kind, badge):
-    text = Reader(page_of(replace(UNSTATED, kind=kind))).text
+    text = Reader(tiny_page(guarantee=replace(UNSTATED, kind=kind)).render()).text
     assert badge in text
     assert "ε = 2.5" not in text
     assert text.count("no ε") >= 2
@@ -52,8 +52,8 @@ def test_what_is_not_strict_says_so_and_states_no_epsilon(kind, badge):
 
 
 def test_a_seeded_run_is_marked_as_not_for_release():
-    assert "Not for release" not in page_of(STRICT)
-    assert "Not for release" in page_of(replace(STRICT, seeded=True))
+    assert "Not for release" not in tiny_page().render()
+    assert "Not for release" in tiny_page(guarantee=replace(STRICT, seeded=True)).render()
 
 
 GOOD = {"mean": 0.0, "sd": 1.0, "rhat": 1.0, "ess_bulk": 1000.0}

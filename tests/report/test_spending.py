@@ -9,7 +9,7 @@ from ledgers import ROWS
 from pages import (
     HOSTILE,
     Reader,
-    small_page,
+    tiny_page,
 )
 from understudy.ledger.statement import statement_of
 from understudy.privacy.accounting import Cost
@@ -27,7 +27,7 @@ def ledger(tmp_path):
 
 
 def test_the_report_shows_the_year_and_escapes_whatever_a_ledger_holds(ledger):
-    reader = Reader(small_page(statement=statement_of(ledger)).render())
+    reader = Reader(tiny_page(statement=statement_of(ledger)).render())
     assert "script" not in reader.tags
     assert "".join(reader.words).count(HOSTILE) >= 2
     assert "The privacy budget" in reader.text
@@ -49,4 +49,4 @@ def test_without_a_ledger_there_is_no_section(tmp_path):
     empty = us.Ledger.create(tmp_path / "l.db", budget=1.0, adjacency="add-remove")
     assert spending(None) is None
     assert spending(statement_of(empty)) is None
-    assert "The privacy budget" not in Reader(small_page().render()).text
+    assert "The privacy budget" not in Reader(tiny_page().render()).text
