@@ -95,7 +95,7 @@ def test_a_table_that_does_not_fit_the_schema_is_refused_by_its_name():
 def test_a_weighted_table_is_compared_as_the_population_that_it_stands_for():
     columns = {
         "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 9]},
-        "w": {"role": "survey_weight", "bounds": [0, 100]},
+        "w": {"role": "survey-weight", "bounds": [0, 100], "average": 1},
     }
     schema = Schema.from_dict({"columns": columns})
     survey = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "w": [1.0, 2.0, 7.0]})

@@ -32,7 +32,8 @@ SHOWN_PICTURES = 6
 _MEAN_KOLMOGOROV = math.sqrt(math.pi / 2) * math.log(2)
 """The mean of Kolmogorov's distribution: √(nm/(n+m)) times the max-ECDF of two large samples."""
 
-Row = tuple[str, ...]
+Cells = tuple[str, ...]
+"""A row of a table, as it is shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +48,14 @@ class Earlier:
 class _Movement:
     """How far a column moved, how far chance alone would have moved it, and the picture of it."""
 
-    rows: list[Row]
+    rows: list[Cells]
     measure: str
     distance: float
     chance: float
     draw: Callable[[], str]
 
     @property
-    def cells(self) -> Row:
+    def cells(self) -> Cells:
         return readable(self.distance, digits=3), readable(self.chance, digits=3)
 
     @property
@@ -65,7 +66,7 @@ class _Movement:
 def since(earlier: Earlier, synthetic: DataFrame, schema: Schema) -> dict[str, Any]:
     """Return what moved: a row for each quantity, and pictures of the columns that moved most."""
     utilities = compare(earlier.table, synthetic, schema)
-    rows: list[Row] = []
+    rows: list[Cells] = []
     movements: dict[str, _Movement] = {}
     for column in schema.confidential:
         name, utility = column.name, utilities[column.name]

@@ -37,7 +37,7 @@ Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class GroupQuartiles:
     """One group in one table."""
 
     records: int
@@ -56,7 +56,7 @@ class GroupedOutcome:
     names: tuple[str, ...]
     explained: float
     """η² in the confidential table."""
-    groups: tuple[tuple[Group | None, ...], tuple[Group | None, ...]]
+    groups: tuple[tuple[GroupQuartiles | None, ...], tuple[GroupQuartiles | None, ...]]
     """In the confidential and in the synthetic table; None where a group is empty."""
 
     @property
@@ -158,7 +158,7 @@ def _codes(frame: DataFrame, column: Column) -> Codes:
     return np.where(np.isnan(numbers), -1, np.searchsorted(inner, numbers, side="right"))
 
 
-def _groups(frame: DataFrame, outcome: Column, by: Column) -> tuple[Group | None, ...]:
+def _groups(frame: DataFrame, outcome: Column, by: Column) -> tuple[GroupQuartiles | None, ...]:
     values, codes = _values(frame, outcome), _codes(frame, by)
     return tuple(
         _group(values[(codes == code) & np.isfinite(values)], share=outcome.levels is not None)
@@ -166,11 +166,11 @@ def _groups(frame: DataFrame, outcome: Column, by: Column) -> tuple[Group | None
     )
 
 
-def _group(values: Numbers, *, share: bool) -> Group | None:
+def _group(values: Numbers, *, share: bool) -> GroupQuartiles | None:
     if not values.size:
         return None
     middles = [values.mean()] * 3 if share else np.quantile(values, [0.25, 0.5, 0.75])
-    return Group(values.size, *map(float, middles))
+    return GroupQuartiles(values.size, *map(float, middles))
 
 
 def by_group(chosen: Sequence[GroupedOutcome]) -> list[dict[str, Any]]:
