@@ -73,8 +73,8 @@ def measured(
     compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
 
     def report() -> str:
-        year = None if charge is None else statement_of(charge.ledger, until=charge.entry)
-        return page(pairs=measure_pairs(confidential, synthetic, compared), year=year).render()
+        statement = None if charge is None else statement_of(charge.ledger, until=charge.entry)
+        return page(pairs=measure_pairs(confidential, synthetic, compared), statement=statement).render()
 
     return Internal(diagnostics, report, charge)
 

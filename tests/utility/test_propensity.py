@@ -11,12 +11,17 @@ from scipy.optimize import minimize
 
 from understudy.domain.schema import Column, Role, Type
 from understudy.utility import propensity
-from understudy.utility.fits import logistic
 from understudy.utility.propensity import measure_propensity
 
 PAY = Column("pay", Role.CONFIDENTIAL, Type.CONTINUOUS, bounds=(0.0, 1e6))
+
+
 AGE = Column("age", Role.CONFIDENTIAL, Type.INTEGER, bounds=(0.0, 99.0))
+
+
 JOB = Column("job", Role.CONFIDENTIAL, Type.CATEGORICAL, levels=("x", "y", "z"))
+
+
 COLUMNS = [PAY, AGE, JOB]
 
 
@@ -68,7 +73,7 @@ def test_pmse_equals_its_definition_with_another_optimiser():
 
 
 def test_the_ratio_is_about_1_for_a_second_sample_whatever_the_sizes():
-    for n, m in [(600, 600), (900, 300)]:
+    for n, m in [(400, 400), (600, 200)]:
         ratios = [
             measure_propensity(sample(2 * k, n), sample(2 * k + 1, m), COLUMNS).ratio
             for k in range(30)
@@ -146,18 +151,3 @@ def test_a_constant_table_has_no_ratio():
     assert found.pmse == pytest.approx(0, abs=1e-20)
     assert found.ratio is None
     assert found.standardised is None
-
-
-def test_logistic_regression_agrees_with_another_optimiser_on_repeated_columns():
-    rng = np.random.default_rng(15)
-    x = rng.normal(size=(200, 2))
-    outcome = (rng.random(200) < 1 / (1 + np.exp(-x[:, 0]))).astype(float)
-    design = np.column_stack([np.ones(200), x])
-    fit = logistic(np.column_stack([design, x[:, 1]]), outcome)
-    best = logistic_by_optimiser(design, outcome)
-    assert fit.rank == 3
-    assert fit.estimable.tolist() == [True, True, False, False]
-    assert fit.coefficients[:2] == pytest.approx(best[:2], abs=1e-5)
-    probability = 1 / (1 + np.exp(-design @ best))
-    information = design.T @ (design * (probability * (1 - probability))[:, None])
-    assert fit.errors[:2] == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information)))[:2])

@@ -10,7 +10,8 @@ import pytest
 
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.utility import compare, measure_pairs, measure_propensity, measure_table
+from understudy.utility import as_population, compare, measure_pairs, measure_table
+from understudy.utility.propensity import measure_propensity
 
 SCHEMA = Schema.from_dict(
     {
@@ -89,3 +90,18 @@ def test_a_table_that_does_not_fit_the_schema_is_refused_by_its_name():
     assert "99.5" not in str(refusal.value)
     with pytest.raises(BadInput, match="the confidential table has no column 'job'"):
         measure_table(sample(12, 5)[["pay"]], sample(13, 5), SCHEMA)
+
+
+def test_a_weighted_table_is_compared_as_the_population_that_it_stands_for():
+    columns = {
+        "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 9]},
+        "w": {"role": "survey-weight", "bounds": [0, 100], "average": 1},
+    }
+    schema = Schema.from_dict({"columns": columns})
+    survey = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "w": [1.0, 2.0, 7.0]})
+    everybody = pd.DataFrame({"pay": np.repeat([1.0, 2.0, 3.0], [1, 2, 7])})
+    found = measure_table(survey, everybody, schema)
+    assert found.columns["pay"].max_ecdf == 0
+    coded = {"pay": survey["pay"].to_numpy(), "w": survey["w"].to_numpy()}
+    values, counts = np.unique(as_population(coded, schema)["pay"], return_counts=True)
+    assert dict(zip(values, counts, strict=True)) == {1.0: 3, 2.0: 6, 3.0: 21}

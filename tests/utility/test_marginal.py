@@ -13,10 +13,10 @@ from scipy.stats import ks_2samp
 
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.utility import (
+from understudy.utility.marginal import (
     CategoricalUtility,
-    Missing,
-    Summary,
+    ColumnStatistics,
+    MissingShares,
     Utility,
     avg_ecdf,
     compare,
@@ -111,7 +111,7 @@ def test_an_empty_sample_is_refused(measure):
 
 def test_summaries_are_numpys_quantiles_and_mean():
     values = np.random.default_rng(0).lognormal(size=101)
-    assert summarise(values) == Summary(
+    assert summarise(values) == ColumnStatistics(
         mean=values.mean(),
         median=np.median(values),
         q15=np.quantile(values, 0.15),
@@ -228,10 +228,12 @@ class TestMissing:
     def test_distances_are_those_of_the_values_that_are_there(self):
         found = compare(self.OURS, self.THEIRS, self.SCHEMA)
         assert found["pay"].max_ecdf == max_ecdf([1, 3, 4], [3, 4, 5, 6])
-        assert found["pay"].missing == Missing(confidential=0.25, synthetic=pytest.approx(1 / 3))
+        assert found["pay"].missing == MissingShares(
+            confidential=0.25, synthetic=pytest.approx(1 / 3)
+        )
         assert found["job"].total_variation == pytest.approx(1 / 6)
         assert found["job"].confidential == {"x": pytest.approx(1 / 3), "y": pytest.approx(2 / 3)}
-        assert found["job"].missing == Missing(confidential=0.25, synthetic=0.0)
+        assert found["job"].missing == MissingShares(confidential=0.25, synthetic=0.0)
         assert found["pay"].to_dict()["missing"]["confidential"] == 0.25
 
     def test_a_column_without_any_value_agrees_with_nothing_but_another_such(self):
@@ -242,7 +244,7 @@ class TestMissing:
             json.dumps([each.to_dict() for each in found.values()], allow_nan=False)
         found = compare(empty, empty, self.SCHEMA)
         assert found["pay"].max_ecdf == found["job"].total_variation == 0.0
-        assert found["pay"].missing == Missing(confidential=1.0, synthetic=1.0)
+        assert found["pay"].missing == MissingShares(confidential=1.0, synthetic=1.0)
 
 
 def test_compare_names_the_table_and_the_column_that_it_refuses(schema):
