@@ -46,8 +46,8 @@ def from_bambi(
 ) -> Model:
     """Turn a `bambi.Model`, or a function of a frame that builds one, into a model."""
     bambi = installed("bambi")
-    from understudy.adapters.bambi_design import Design
-    from understudy.adapters.pymc_model import Program, as_model
+    from understudy.adapters.bambi_inputs import BambiInputs
+    from understudy.adapters.pymc_model import GraphProgram, as_model
 
     points = _points(schema)
     frame = as_frame(points, schema)
@@ -62,12 +62,12 @@ def from_bambi(
         built = _called(model, frame, schema)
     else:
         raise BadInput("from_bambi takes a bambi.Model, or a function that returns one.")
-    design = Design(title, built, schema, frame, points)
-    design.check()
+    inputs = BambiInputs(title, built, schema, frame, points)
+    inputs.check()
     with user_code(title, "read on a public frame"):
-        levels, parts = design.levels(), design.parts()
-        graph = design.graph(parts)
-    outcome = design.outcome.name
+        levels, parts = inputs.levels(), inputs.parts()
+        graph = inputs.graph(parts)
+    outcome = inputs.outcome.name
 
     def encode(columns: Columns) -> Columns:
         rows = as_frame(columns, schema)
@@ -81,7 +81,7 @@ def from_bambi(
         order = np.argsort(levels)
         return {outcome: order[np.searchsorted(levels[order], drawn[outcome])]}
 
-    program = Program(title, lambda table: graph, encode, decode)
+    program = GraphProgram(title, lambda table: graph, encode, decode)
     return as_model(program, schema=schema, spec=spec or {"bambi": title, "digest": mark})
 
 

@@ -158,11 +158,11 @@ class _Program:
         spare = {
             name: jnp.full(rows, values[0]) for name, values in self.sites.combinations.items()
         }
-        ours = {*self.outcomes, *spare}
+        of_records = {*self.outcomes, *spare}
         return {
             name: jnp.sum(_log_prob(site))
             for name, site in self.trace(columns, rows, self.at({**theta, **spare})).items()
-            if site["type"] == "sample" and name not in ours
+            if site["type"] == "sample" and name not in of_records
         }
 
     def table_terms(
@@ -190,7 +190,7 @@ class _Program:
         return jax.vmap(one)(data)
 
     def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
-        """Run the function on a whole table, traced afresh."""
+        """Run the function on a table, traced afresh."""
         data = {name: jnp.asarray(table[name]) for name in self.columns}
         combinations = jax.tree.map(jnp.asarray, self.sites.combinations)
 

@@ -47,14 +47,14 @@ class Sites:
     @cached_property
     def plate(self) -> str | None:
         """Name of the plate that has one entry for each record, whatever their number."""
-        found = [
+        plates = [
             {site["name"]: site["args"] for site in sites if site["type"] == "plate"}
             for sites in self.examples
         ]
         names = [
             name
-            for name in found[0]
-            if [plates.get(name, (None,))[0] for plates in found] == list(SIZES)
+            for name in plates[0]
+            if [sized.get(name, (None,))[0] for sized in plates] == list(SIZES)
         ]
         if len(names) > 1:
             raise self._fault(
@@ -62,7 +62,7 @@ class Sites:
                 f"observed sites into one."
             )
         for name in names:
-            if found[0][name][1] not in (None, SIZES[0]):
+            if plates[0][name][1] not in (None, SIZES[0]):
                 raise self._fault(
                     f"the plate '{name}' takes a subsample, but every record must count."
                 )

@@ -35,7 +35,7 @@ def from_pymc(
 ) -> Model:
     """Turn a function that builds a `pm.Model` into a model of the confidential columns."""
     pymc = installed("pymc")
-    from understudy.adapters.pymc_model import Program, as_model
+    from understudy.adapters.pymc_model import GraphProgram, as_model
     from understudy.adapters.pymc_source import graph_of_function
 
     if isinstance(function, pymc.Model):
@@ -45,7 +45,7 @@ def from_pymc(
     title = title_of(function)
     build = partial(graph_of_function, function, schema, arguments(function, schema))
     return as_model(
-        Program(title, build),
+        GraphProgram(title, build),
         schema=schema,
         spec=spec or {"pymc": title, "digest": digest(function)},
     )

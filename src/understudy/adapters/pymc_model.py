@@ -26,7 +26,7 @@ def _unchanged(columns: Columns) -> Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class GraphProgram:
     """A way to a graph for any public table, and from columns to the arrays it takes."""
 
     title: str
@@ -37,7 +37,7 @@ class Program:
     """From simulated outcomes to columns."""
 
     def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
-        """Build the graph afresh and evaluate it on the whole table."""
+        """Build the graph afresh and evaluate it on the table."""
         graph = self.build(table)
         with user_code(self.title, f"evaluated on {len(next(iter(table.values())))} records"):
             return graph.evaluate(thetas, self.arrays(graph, table))
@@ -51,7 +51,7 @@ class Program:
         }
 
 
-def as_model(program: Program, *, schema: Schema, spec: dict[str, Any]) -> Model:
+def as_model(program: GraphProgram, *, schema: Schema, spec: dict[str, Any]) -> Model:
     """Return the model of a program, after all checks."""
     graph = program.build(example_table(schema, SIZES[0]))
     with user_code(program.title, "read as a model of records", AS_GIVEN):

@@ -121,12 +121,12 @@ def lengths_of(model: Any, names: list[str]) -> list[Any]:
 def _by_name_or_value(model: Any, columns: Columns) -> dict[str, Any]:
     """Return the containers that hold the columns a function was called with."""
     held = _containers(model)
-    found = {name: held[name] for name in columns if name in held}
+    holders = {name: held[name] for name in columns if name in held}
     for name, values in columns.items():
         for variable in held.values():
-            if name not in found and np.array_equal(variable.get_value(borrow=True), values):
-                found[name] = variable
-    return found
+            if name not in holders and np.array_equal(variable.get_value(borrow=True), values):
+                holders[name] = variable
+    return holders
 
 
 def _containers(model: Any) -> dict[str, Any]:

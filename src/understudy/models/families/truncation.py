@@ -60,15 +60,15 @@ def draw_between(
     The interval is halved on the scale of u^(1/8), as a density may have much of its mass next to
     zero.
     """
-    whole = jnp.ones(shape)
-    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(whole)
+    upper = jnp.ones(shape)
+    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(upper)
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         middle = (ends[0] + ends[1]) / 2
         below = log_mass(middle**_POWER) < target
         return jnp.where(below, middle, ends[0]), jnp.where(below, ends[1], middle)
 
-    return jax.lax.fori_loop(0, _HALVINGS, halve, (0 * whole, whole))[1] ** _POWER
+    return jax.lax.fori_loop(0, _HALVINGS, halve, (0 * upper, upper))[1] ** _POWER
 
 
 def draw_count(
