@@ -30,12 +30,10 @@ rules θ out. Each is a rule of θ and the record alone, as the guarantee needs,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
+from understudy.models.base import Data, Model
 
 
 class Row(NamedTuple):

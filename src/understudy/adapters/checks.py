@@ -9,19 +9,15 @@ domain, is compared with that construction, and the model is refused where the t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Role
-from understudy.domain.tables import decode
+from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.tables import Columns, decode
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column, Schema
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Model, Theta
+from understudy.models.base import Model, Theta
 
 SIZES = (101, 103)
 """Sizes of the public example tables: whatever has these sizes in turn runs over the records."""

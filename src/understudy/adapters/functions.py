@@ -6,19 +6,15 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jnp
 from understudy.adapters.outside import BY_NAME, first_computed
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
-
 
 AS_GIVEN = "use its arguments as they are, and no other array with an entry for each record"
 """What to look for when a function fails on a public table."""

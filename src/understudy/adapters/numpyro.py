@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpyro import handlers
@@ -25,12 +25,10 @@ from understudy.adapters.checks import SIZES, Evaluation, check, example_table
 from understudy.adapters.edges import log_sum, with_finite_gradient
 from understudy.adapters.functions import AS_GIVEN, arguments, digest, title_of, user_code
 from understudy.adapters.numpyro_sites import Site, Sites
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 _ONE_AT_A_TIME = RLock()
 """All threads share NumPyro's stack of handlers: two functions at once would mix their sites."""

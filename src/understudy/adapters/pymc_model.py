@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from understudy._jax import jax, jnp
 from understudy.adapters.checks import SIZES, Evaluation, check, example_table
 from understudy.adapters.edges import with_finite_gradient
 from understudy.adapters.functions import AS_GIVEN, user_code
+from understudy.adapters.pymc_graph import Graph
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta
-
-if TYPE_CHECKING:
-    from understudy.adapters.pymc_graph import Graph
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def _unchanged(columns: Columns) -> Columns:

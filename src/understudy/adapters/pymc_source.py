@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pymc
@@ -14,11 +14,9 @@ from pytensor.scalar.basic import Cast
 from understudy.adapters.checks import check_names
 from understudy.adapters.functions import AS_GIVEN, frozen, title_of, user_code
 from understudy.adapters.pymc_graph import Graph
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def graph_of_function(

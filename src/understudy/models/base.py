@@ -10,16 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpyro.distributions import biject_to, constraints
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 
 Theta = dict[str, jax.Array]
 Data = dict[str, jax.Array]

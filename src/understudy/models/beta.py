@@ -7,11 +7,11 @@ where u is the outcome scaled to [0, 1] by its declared bounds. φ is the mean, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from numpyro.distributions import constraints
 
 from understudy._jax import jax
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.beta_density import (
@@ -21,10 +21,6 @@ from understudy.models.beta_density import (
     log_precision_prior,
     logarithms,
 )
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def beta(schema: Schema) -> Model:

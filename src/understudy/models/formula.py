@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy._jax import jax, jnp
 from understudy.domain.formulas import check_length
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Parameter, Theta
 from understudy.models.design import Design, design
@@ -23,10 +25,6 @@ from understudy.models.families import FAMILIES, Extra, Family
 from understudy.models.families.base import COEFFICIENTS
 from understudy.models.priors import Prior, read_priors
 from understudy.models.varying import Group, separate
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 COEFFICIENT_SD = COEFFICIENTS.arguments[1]
 INTERCEPT = "Intercept"

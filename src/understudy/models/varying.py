@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
 
 _TERM = re.compile(r"\(([^|`]*(?:\|(?=\|))?)\|(.*)\)", re.DOTALL)
 _BAR = re.compile(r"\([^()]*\|[^()]*\)")

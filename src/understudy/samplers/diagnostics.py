@@ -17,14 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
+from understudy.models.base import Data, Model
 
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400

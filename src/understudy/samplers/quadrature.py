@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput
+from understudy.models.base import Data, Model
 from understudy.score import Row, log_target
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
 
 _HALF_WIDTH = 16.0
 _RESOLUTIONS = (33, 65, 129)

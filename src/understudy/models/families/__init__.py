@@ -6,15 +6,12 @@ from collections.abc import Callable
 
 from understudy.domain.schema import Column
 from understudy.models.families.base import Extra, Family
-from understudy.models.families.bernoulli import bernoulli
-from understudy.models.families.beta import beta
-from understudy.models.families.categorical import categorical
+from understudy.models.families.beta import beta, zero_inflated_beta, zero_one_inflated_beta
 from understudy.models.families.gamma import gamma
 from understudy.models.families.gaussian import gaussian
-from understudy.models.families.inflated_beta import zero_inflated_beta, zero_one_inflated_beta
+from understudy.models.families.levels import bernoulli, categorical, ordinal
 from understudy.models.families.lognormal import lognormal
 from understudy.models.families.negative_binomial import negative_binomial
-from understudy.models.families.ordinal import ordinal
 from understudy.models.families.poisson import poisson
 from understudy.models.families.student import student
 

@@ -11,16 +11,13 @@ are set right afterwards (`domain/satisfying.py`).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.rules import determined
+from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Theta, extended, without
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
 
 _FIXED = "fixed by a rule"
 

@@ -12,21 +12,18 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
 from understudy.models.base import Data, Parameter, Theta
 from understudy.models.table.variables import Variable, draw_codes
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.int64]
-    CodesOf = dict[str, Codes]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+CodesOf = dict[str, Codes]
 
 LARGEST_WIDTH = 64
 """Pairs are left out where they would make a matrix wider than this."""

@@ -23,18 +23,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
 from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
 from understudy.models.table.limits import check_columns, check_size
 from understudy.models.table.variables import Variable, variable
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from understudy.domain.schema import Column
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Parameter
+from understudy.models.base import Parameter
 
 LARGEST_DIMENSION = 1000
 _MOST_CONTRASTS = 16_000_000

@@ -26,23 +26,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.table.effects import log_standard_normals
 from understudy.models.table.limits import check_columns, check_size
 from understudy.models.table.variables import Variable, draw_codes, variable
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 COMPONENTS = 24
 CONCENTRATION = 48.0

@@ -13,20 +13,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from understudy.domain.schema import Column
+from understudy.domain.tables import Columns
 from understudy.models.table.directions import contrasts, polynomials, waves
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from understudy.domain.schema import Column
-    from understudy.domain.tables import Columns
-
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 FEW = 20
 """Whole numbers with at most so many values are told apart one by one."""
