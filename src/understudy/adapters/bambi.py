@@ -44,7 +44,18 @@ _POINTS = 1009
 def from_bambi(
     model: Callable[..., Any] | Any, *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a `bambi.Model`, or a function of a frame that builds one, into a model."""
+    """Turn a `bambi.Model`, or a function of a frame that builds one, into a model.
+
+    Args:
+        model: A function of one argument, a data frame, that returns a `bambi.Model` of it; or a
+            finished `bambi.Model` without priors of its own, which is built again on public rows.
+        schema: Declares the columns that it may take, and the domain of public trial tables.
+        spec: What a release says about the model; by default its name and a digest of its source.
+
+    Raises:
+        BadInput: If Bambi is not installed, or the model depends on what it must not depend on; the
+            sentence says what to change.
+    """
     bambi = installed("bambi")
     from understudy.adapters.bambi_inputs import BambiInputs
     from understudy.adapters.pymc_model import GraphProgram, as_model

@@ -37,7 +37,19 @@ _ONE_AT_A_TIME = RLock()
 def from_numpyro(
     function: Callable[..., Any], *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a NumPyro function into a model of the schema's confidential columns."""
+    """Turn a NumPyro function into a model of the schema's confidential columns.
+
+    Args:
+        function: Takes columns of the schema by argument name, and `n`, the number of records, if
+            it asks for it; observes each confidential column at a site of that name, in one plate
+            over the records.
+        schema: Declares the columns that it may take, and the domain of public trial tables.
+        spec: What a release says about the model; by default its name and a digest of its source.
+
+    Raises:
+        BadInput: If prior or record log-likelihood depend on what they must not depend on, or the
+            function holds something that was computed; the sentence says what to change.
+    """
     program = _Program(function, schema, arguments(function, schema))
     parameters, combinations = program.sites.parameters, program.sites.combinations
     names = {parameter.name for parameter in parameters}

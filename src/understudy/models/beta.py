@@ -24,7 +24,14 @@ from understudy.models.beta_density import (
 
 
 def beta(schema: Schema) -> Model:
-    """Return the Beta model of the schema's one confidential column."""
+    """Return the Beta model of the schema's one confidential column.
+
+    Args:
+        schema: Declares exactly one confidential column, continuous and with bounds.
+
+    Raises:
+        BadInput: If there are several confidential columns, or one of another type.
+    """
     if len(schema.confidential) != 1:
         names = ", ".join(column.name for column in schema.confidential) or "none"
         raise BadInput(

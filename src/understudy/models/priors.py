@@ -1,6 +1,6 @@
 """Prior distributions that a formula's parameters can have: a short list, all of them proper.
 
-A prior is written `normal(0, 2.5)` on the command line and `("normal", 0, 2.5)` in Python, and is
+A prior is written `normal(0, 2.5)` in a text and `("normal", 0, 2.5)` in Python, and is
 stored in a release as `["normal", 0.0, 2.5]`: a name and numbers, so that reading it back executes
 nothing. Each distribution belongs to one kind of parameter and says where it lies.
 """

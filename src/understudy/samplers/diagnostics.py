@@ -10,7 +10,7 @@ R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
   elements: chains may disagree about labels.
 
 A gate can show that chains have not converged, never that they have: all of them may sit in one of
-two wells. So what it lets through is promised on condition (`guarantee.py`).
+two wells. So what it lets through is promised on condition (`privacy/guarantee.py`).
 """
 
 from __future__ import annotations

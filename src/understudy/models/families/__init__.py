@@ -1,4 +1,12 @@
-"""The families that a formula can have, one small file each; `base.py` says what a family is."""
+"""The families that a formula can have.
+
+- `base.py`: what a family is
+- `gaussian.py`, `student.py`, `lognormal.py`, `gamma.py`: numbers, cut to the declared bounds
+- `beta.py`: numbers between bounds, with and without records exactly there
+- `poisson.py`, `negative_binomial.py`: counts
+- `levels.py`: bernoulli, categorical and ordinal
+- `truncation.py`: normalising constants of what is cut, and draws from it
+"""
 
 from __future__ import annotations
 

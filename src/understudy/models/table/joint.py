@@ -37,9 +37,15 @@ from understudy.models.table.variables import Variable, variable
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     """Return the model of all confidential columns.
 
-    `order` names each of them once, the first to be drawn first. By default columns with few values
-    come first and other numbers last, each in the order of the schema: shapes that depend on a
-    group are easier to learn than groups that depend on a number.
+    Args:
+        schema: Declares the columns; public ones are given, confidential ones are modelled.
+        order: Names each confidential column once, the first to be drawn first. By default columns
+            with few values come first and other numbers last, each in the order of the schema:
+            shapes that depend on a group are easier to learn than groups that depend on a number.
+
+    Raises:
+        BadInput: If there is no confidential column, the order is not one of all of them, or the
+            model would have too many parameters.
     """
     # Each column has a constant, and an effect of every one before it.
     given, own = len(schema.public), len(schema.confidential)

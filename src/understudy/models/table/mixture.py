@@ -88,7 +88,14 @@ class _Tilted:
 
 
 def mixture(schema: Schema) -> Model:
-    """Return the mixture model of all confidential columns."""
+    """Return the mixture model of all confidential columns.
+
+    Args:
+        schema: Declares the columns; public ones are given, confidential ones are modelled.
+
+    Raises:
+        BadInput: If there is no confidential column, or there would be too many parameters.
+    """
     if not schema.confidential:
         raise BadInput("the mixture model needs a confidential column, but the schema has none.")
     check_columns(
