@@ -10,8 +10,8 @@ and it has it for as few draws as there are parameters, whatever their own covar
 has kinks, of which its curvature at a point knows nothing; the slopes count them.
 
 Like every adaptation of a chain this decides how soon it converges, not what it converges to. With
-50 groups and 10,000 records, all else equal, a draw took 57 to 64 s in three runs with this, and 135
-and 219 s in two with a diagonal metric that each chain had learned by itself.
+50 groups and 10,000 records, all else equal, runs took 57, 64 and 57 s with this, and 135 and 219 s
+with a diagonal metric that each chain had learned by itself.
 """
 
 from __future__ import annotations
