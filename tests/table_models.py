@@ -1,6 +1,7 @@
-"""A small schema of mixed columns for whole-table models, and what is asked of each of them."""
+"""A small schema of mixed columns for models of all columns, and what is asked of each of them."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 from scipy.optimize import minimize
@@ -55,9 +56,16 @@ def fitted(model, columns):
 
 def peak(model, data, row, start):
     """Return where a climb of the target from a starting point ends."""
-    height = jax.jit(jax.value_and_grad(lambda z: -log_target(model, z, data, row)))
-    climb = minimize(height, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    options = {"maxiter": 2000}
+    below = partial(_below, model)
+    climb = minimize(below, start, (data, row), jac=True, method="L-BFGS-B", options=options)
     return jnp.asarray(climb.x)
+
+
+@partial(jax.jit, static_argnames="model")
+def _below(model, z, data, row):
+    """Return minus the target with its slope, compiled once however often a test climbs."""
+    return jax.value_and_grad(lambda z: -log_target(model, z, data, row))(z)
 
 
 def middles(count, upper):

@@ -35,7 +35,7 @@ Part = Callable[["pd.DataFrame"], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class BambiInputs:
     """A Bambi model that was built on a public frame, and how to get its inputs from any other."""
 
     title: str
@@ -106,13 +106,15 @@ class Design:
 
     def levels(self) -> np.ndarray | None:
         """Return what the model observes for each level of the outcome; None for a number."""
-        seen, codes = self.response(), self.codes[self.outcome.name]
+        response, codes = self.response(), self.codes[self.outcome.name]
         if self.outcome.levels is None:
-            if not np.array_equal(seen, codes):
+            if not np.array_equal(response, codes):
                 raise self._fault("the outcome is changed before it is observed.")
             return None
-        observed = np.array([seen[codes == code][0] for code in range(len(self.outcome.levels))])
-        if not np.array_equal(observed[codes], seen) or len({*observed.tolist()}) < len(observed):
+        every = range(len(self.outcome.levels))
+        observed = np.array([response[codes == code][0] for code in every])
+        apart = len({*observed.tolist()}) == len(observed)
+        if not apart or not np.array_equal(observed[codes], response):
             raise self._fault(
                 f"the levels of '{self.outcome.name}' run together under this family: choose one "
                 f"that tells them apart."

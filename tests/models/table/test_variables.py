@@ -1,13 +1,10 @@
-"""The parts of whole-table models: directions, coded columns, and effects."""
+"""Columns as codes: what is written is read back, and every value within a code is as likely."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from understudy.domain.schema import Column, Role, Type
-from understudy.models.table.directions import contrasts, polynomials, waves
-from understudy.models.table.variables import INTERVALS, variable
+from understudy.models.table.variables import INTERVALS, draw_codes, variable
 
 
 def continuous(lower=0.0, upper=100.0):
@@ -30,33 +27,6 @@ def may_be_missing(column):
 
 FIELDS = ("name", "role", "type", "bounds", "levels")
 COLUMNS = [continuous(), whole(25, 34), whole(0, 1000), levels(2), levels(5)]
-
-
-@given(st.integers(2, 30))
-def test_contrasts_are_orthogonal_and_treat_all_levels_alike(count):
-    found = contrasts(count)
-    product = found.T @ found
-    assert np.allclose(product, product[0, 0] * np.eye(count - 1))
-    assert np.allclose(found.sum(axis=0), 0)
-    assert np.allclose((found**2).sum(axis=1), 1)
-
-
-@given(st.integers(5, 60))
-def test_polynomials_are_orthogonal_with_mean_square_one(count):
-    found = polynomials(np.linspace(-3, 5, count) ** 3, 4)
-    assert np.allclose(found.T @ found / count, np.eye(4), atol=1e-8)
-    assert np.allclose(found.mean(axis=0), 0, atol=1e-8)
-
-
-def test_waves_are_what_line_and_parabola_leave_of_a_smooth_function():
-    points = np.linspace(-4, 4, 50)
-    shapes, sizes = waves(points, 0.8, 20)
-    plain = np.column_stack([np.ones(50), points, points**2])
-    assert np.allclose(plain.T @ shapes, 0, atol=1e-6)
-    assert (shapes[-1, :10] > 0.5).all()
-    nearness = np.exp(-((points[:, None] - points) ** 2) / (2 * 0.8**2))
-    left = np.eye(50) - plain @ np.linalg.pinv(plain)
-    assert np.allclose((shapes * sizes**2) @ shapes.T, left @ nearness @ left, atol=1e-6)
 
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda c: f"{c.type} {c.bounds or c.levels}")
@@ -96,3 +66,15 @@ def test_a_missing_value_has_a_code_of_its_own(column):
     assert np.array_equal(written[1:], [absent], equal_nan=True)
     assert each.read({column.name: written}).tolist() == [0, each.count - 1]
     assert len(each.directions) == len(each.features) == len(each.unit) == each.count
+
+
+def test_codes_are_drawn_as_often_as_their_log_probabilities_say():
+    shares = np.array([[0.5, 0.3, 0.2], [0.0, 0.1, 0.9]])
+    rows = np.repeat([1, 0], 50_000)
+    with np.errstate(divide="ignore"):
+        # Up to a constant, which each row may have of its own.
+        logs = np.log(shares) + np.array([[3.0], [-7.0]])
+    codes = draw_codes(np.random.default_rng(0), logs, rows)
+    for row in range(2):
+        observed = np.bincount(codes[rows == row], minlength=3) / 50_000
+        assert np.abs(observed - shares[row]).max() < 5 * np.sqrt(0.25 / 50_000)

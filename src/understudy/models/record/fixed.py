@@ -5,22 +5,19 @@
 A salary that has to be 0 because somebody is not employed says nothing about θ, and where 0 is an
 edge of the domain its density would be infinite. Whether a rule fixes the value is decided by the
 record's public columns alone. Models of several columns keep all terms, and their simulated rows
-are set right afterwards (`obedience.py`).
+are set right afterwards (`domain/satisfying.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.rules import determined
+from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Theta, extended, without
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
 
 _FIXED = "fixed by a rule"
 
