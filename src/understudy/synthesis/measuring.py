@@ -74,7 +74,9 @@ def measured(
 
     def report() -> str:
         statement = None if charge is None else statement_of(charge.ledger, until=charge.entry)
-        return page(pairs=measure_pairs(confidential, synthetic, compared), statement=statement).render()
+        return page(
+            pairs=measure_pairs(confidential, synthetic, compared), statement=statement
+        ).render()
 
     return Internal(diagnostics, report, charge)
 
