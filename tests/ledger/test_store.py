@@ -50,7 +50,7 @@ def test_two_processes_never_overspend_together(place, tmp_path):
 @pytest.mark.parametrize(
     ("place", "times"),
     [
-        ("sqlite", 15),
+        ("sqlite", 30),
         pytest.param("sqlite", 100, marks=pytest.mark.slow),
         pytest.param("postgresql", 25, marks=pytest.mark.slow),
     ],
