@@ -76,7 +76,7 @@ def test_a_loss_is_the_distance_from_the_data_where_the_data_have_the_statistic(
 
 
 def test_downscaling_compares_c1_of_1_with_that_of_the_paper(results):
-    without, downscaled = results.without_and_with_downscaling("weighted-e", "records")
+    downscaled, without = results.with_and_without_downscaling("weighted-e", "records")
     at = {"epsilon": paper.DOWNSCALED_EPSILON}
     np.testing.assert_array_equal(without, results.values("weighted-e", "records", **at))
     expected = results.values("weighted-e", "records", c1=paper.DOWNSCALED_C1, **at)

@@ -113,7 +113,7 @@ def _shown(statistic: str, number: float | None, application: Application) -> st
         return f"{number:.2f}"
     if statistic in ("max_ecdf", "avg_ecdf"):
         return f"{number:.4f}"
-    # Two digits after the point where the whole range of the outcome is below a thousand.
+    # Two digits after the point where all of the outcome's range is below a thousand.
     small = application.sample.schema.confidential[0].upper < 1000
     return f"{number:.2f}" if small else f"{number:,.0f}"
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Values = NDArray[np.float64]
+TwoArms = tuple[Values, Values]
+"""The values of two arms, on the same tables."""
 
 OURS = {
     "ph-sqrt": "PH, √n bins (DP)",
@@ -144,21 +146,23 @@ class Results:
         values = self.values(mechanism, statistic, epsilon=epsilon, c1=c1)
         return np.abs(values - self.values("data", statistic)) if statistic in ANALYSES else values
 
-    def without_and_with_downscaling(self, mechanism: str, statistic: str) -> tuple[Values, Values]:
-        """Return what is to be small with c₁ = 1 and with the paper's, at the paper's ε."""
+    def losses(self, first: str, second: str, statistic: str, epsilon: float) -> TwoArms:
+        """Return what is to be small of two mechanisms, on the same tables."""
+        return self.loss(first, statistic, epsilon), self.loss(second, statistic, epsilon)
+
+    def with_and_without_downscaling(self, mechanism: str, statistic: str) -> TwoArms:
+        """Return what is to be small with the paper's c₁ and with c₁ = 1, at the paper's ε."""
         epsilon = paper.DOWNSCALED_EPSILON
         downscaled = self.loss(mechanism, statistic, epsilon, paper.DOWNSCALED_C1)
-        return self.loss(mechanism, statistic, epsilon), downscaled
+        return downscaled, self.loss(mechanism, statistic, epsilon)
 
     @cached_property
     def _by_arm(self) -> dict[tuple[Arm, str], Values]:
         ordered = self.frame.sort_values("replicate", kind="stable")
         groups = ordered.groupby(["mechanism", "epsilon", "c1", "statistic"], dropna=False)
         return {
-            (Arm(str(mechanism), _number(epsilon), _number(c1)), str(statistic)): group.to_numpy(
-                float
-            )
-            for (mechanism, epsilon, c1, statistic), group in groups["value"]
+            (Arm(str(name), _number(epsilon), _number(c1)), str(statistic)): group.to_numpy(float)
+            for (name, epsilon, c1, statistic), group in groups["value"]
         }
 
 

@@ -15,7 +15,7 @@ from enum import StrEnum
 import numpy as np
 
 from understudy.study import paper
-from understudy.study.arms import Results, Values
+from understudy.study.arms import Results, TwoArms, Values
 from understudy.study.tables import ENOUGH
 
 _ERRORS = 3.0
@@ -99,7 +99,7 @@ def expect_lower(results: Results, orders: Sequence[Order]) -> Agreement:
     return Agreement.DIFFERS if contrary & set(orders) else Agreement.OPEN
 
 
-def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Agreement:
+def expect_lower_means(results: Results, pairs: Sequence[TwoArms]) -> Agreement:
     """Judge "the mean of the first is lower than that of the second", for each of several pairs.
 
     For quantities that hardly vary by chance from one arm to another, such as counts and bounds.
@@ -109,7 +109,7 @@ def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]])
     return expect_lower(results, [compare(*pair) for pair in pairs])
 
 
-def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) -> Agreement:
+def expect_not_higher(results: Results, pairs: Iterable[TwoArms]) -> Agreement:
     """Judge "the median of the first is not above that of the second", for each of several pairs.
 
     Medians may change places by chance where the arms cannot be told apart; that is still not

@@ -18,7 +18,7 @@ import pandas as pd
 from understudy.errors import BadInput
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
-from understudy.study import illustration, paper
+from understudy.study import illustration, paper, sections
 from understudy.study.arms import (
     ANALYSES,
     LABELS,
@@ -34,14 +34,6 @@ from understudy.study.arms import (
 from understudy.study.catalogue import FIGURES
 from understudy.study.findings import Agreement, Verdict, number
 from understudy.study.promises import promises
-from understudy.study.sections import (
-    AFTER_APPLICATION,
-    BEFORE_APPLICATION,
-    ILLUSTRATION,
-    SUPPLEMENT_TABLE,
-    TABLE_1,
-    UTILITY,
-)
 from understudy.study.tables import CountRow, summarise, supplement_table, table_1
 from understudy.study.verdicts import checks, illustrated, verdicts
 from understudy.support.files import written_atomically
@@ -66,8 +58,8 @@ def write_index(directory: Path) -> None:
         facts=_facts(directory / SETTINGS),
         promises=promises(),
         simulation=_simulation(directory) if (directory / RESULTS).exists() else None,
-        before=BEFORE_APPLICATION,
-        after=AFTER_APPLICATION,
+        before=sections.BEFORE_APPLICATION,
+        after=sections.AFTER_APPLICATION,
         application=application.read_text(encoding="utf-8") if application.exists() else None,
     )
     with written_atomically(directory / "index.html") as path:
@@ -94,9 +86,10 @@ def _simulation(directory: Path) -> dict[str, Any]:
     """Return what the template shows of the simulation, with the statements counted."""
     results = Results(pd.read_parquet(directory / RESULTS))
     judged = verdicts(results)
-    judged[ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
-    judged[UTILITY] = Verdict(())
-    shown = [name for part in (*BEFORE_APPLICATION, *AFTER_APPLICATION) for name in part.shows]
+    judged[sections.ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
+    judged[sections.UTILITY] = Verdict(())
+    parts = (*sections.BEFORE_APPLICATION, *sections.AFTER_APPLICATION)
+    shown = [name for part in parts for name in part.shows]
     statements = [(name, finding) for name in shown for finding in judged[name].findings]
     outcomes = [finding.agreement for _, finding in statements]
     return {
@@ -112,14 +105,14 @@ def _simulation(directory: Path) -> dict[str, Any]:
 
 def _view(name: str, results: Results) -> dict[str, Any]:
     """Return what the template shows of one figure or table."""
-    if name == ILLUSTRATION:
+    if name == sections.ILLUSTRATION:
         return _picture(name, "1", illustration.TITLE, illustration.CAPTION, "Curves")
     if name in FIGURES:
         figure = FIGURES[name]
         shown = ", ".join(short(each) for each in (*figure.mechanisms, *figure.beyond))
         caption = figure.caption(results.replicates)
         return _picture(name, figure.number, figure.title, caption, f"Violin plots of {shown}")
-    if name == UTILITY:
+    if name == sections.UTILITY:
         return {
             "kind": "arms",
             "short": "Every arm",
@@ -127,15 +120,16 @@ def _view(name: str, results: Results) -> dict[str, Any]:
             "file": "utility.csv",
             "rows": [_true_row(), *(_arm_row(results, arm) for arm in arms())],
         }
-    table = {TABLE_1: "Table 1", SUPPLEMENT_TABLE: "Supplement’s table"}[name]
-    rows = table_1(results) if name == TABLE_1 else supplement_table(results)
+    downscaled = name == sections.SUPPLEMENT_TABLE
+    table = "Supplement’s table" if downscaled else "Table 1"
+    rows = supplement_table(results) if downscaled else table_1(results)
     return {
         "kind": "counts",
         "short": table,
         "heading": f"{table}. Records truncated (Weighted-e) or censored, out of {paper.N}",
         "file": f"{name}.csv",
         "guess": any(row.guess for row in rows),
-        "rows": [_count_row(row, downscaled=name == SUPPLEMENT_TABLE) for row in rows],
+        "rows": [_count_row(row, downscaled=downscaled) for row in rows],
     }
 
 

@@ -122,12 +122,12 @@ def lipschitz_ranges(results: Results) -> Iterator[Finding]:
 
 def downscaling_lowers_bounds(results: Results) -> Finding:
     """Judge that downscaling lowers every Lipschitz bound."""
-    pairs = [results.without_and_with_downscaling(m, "lipschitz_bound") for m in DOWNSCALED]
-    agreement = expect_lower_means(results, [(after, before) for before, after in pairs])
+    pairs = [results.with_and_without_downscaling(m, "lipschitz_bound") for m in DOWNSCALED]
+    agreement = expect_lower_means(results, pairs)
     means = listed(
         [
             f"from {number(before.mean())} to {number(after.mean())} for {short(mechanism)}"
-            for mechanism, (before, after) in zip(DOWNSCALED, pairs, strict=True)
+            for mechanism, (after, before) in zip(DOWNSCALED, pairs, strict=True)
         ]
     )
     verb = agreement.says("lowers", "does not clearly lower")
@@ -141,8 +141,8 @@ def downscaling_lipschitz(results: Results) -> Verdict:
 
 def _more_concentrated(results: Results) -> Iterator[Finding]:
     for mechanism in DOWNSCALED:
-        pair = results.without_and_with_downscaling(mechanism, "lipschitz_bound")
-        before, after = map(_sd, pair)
+        pair = results.with_and_without_downscaling(mechanism, "lipschitz_bound")
+        after, before = map(_sd, pair)
         holds = after < before
         yield Finding(
             expect(holds, results, needs_replicates=True),
@@ -159,8 +159,8 @@ def counts(results: Results) -> Verdict:
 
 def supplement_counts(results: Results) -> Verdict:
     """Judge the supplement's table."""
-    pairs = [results.without_and_with_downscaling(m, "records") for m in ("weighted-e", "censor-w")]
-    agreement = expect_lower_means(results, [(after, before) for before, after in pairs])
+    pairs = [results.with_and_without_downscaling(m, "records") for m in ("weighted-e", "censor-w")]
+    agreement = expect_lower_means(results, pairs)
     fewer = agreement.says("fewer", "not clearly fewer")
     finding = Finding(agreement, f"with downscaling {fewer} records are truncated or censored")
     return Verdict((*_rows_agree(results, supplement_table(results)), finding))
@@ -196,7 +196,7 @@ def _explanation(results: Results, far: Sequence[CountRow]) -> str | None:
 
 def _truncation(results: Results) -> str | None:
     """Return what the formula says about downscaled truncation, if this run bears it out."""
-    _, downscaled = results.without_and_with_downscaling("weighted-e", "records")
+    downscaled, _ = results.with_and_without_downscaling("weighted-e", "records")
     epsilon = paper.DOWNSCALED_EPSILON / paper.DOWNSCALED_C1
     same = _counts(results, "weighted-e", epsilon)
     if not np.isclose(downscaled.mean(), same.mean(), rtol=0.02):
@@ -221,7 +221,7 @@ def _order_of_counts(results: Results) -> Iterator[Finding]:
         ("censor-w", "censor-uw", "censor", None),
         ("weighted-e", "censor-w", "truncate", _OWN_FIT),
     ):
-        pairs = [(_counts(results, fewer, e), _counts(results, more, e)) for e in paper.EPSILONS]
+        pairs = [results.losses(fewer, more, "records", epsilon) for epsilon in paper.EPSILONS]
         agreement = expect_lower_means(results, pairs)
         says = agreement.says(f"{verb}s", f"does not at every ε {verb}")
         text = f"{short(fewer)} {says} fewer records than {short(more)} censors"

@@ -102,7 +102,7 @@ def _ecdf(results: Results, figure: ViolinFigure) -> Verdict:
 def _best_with_target(results: Results, statistic: str) -> Finding:
     epsilons = _BEST_BY_PAPER[statistic]
     pairs = [
-        (results.loss("censor-w", statistic, epsilon), results.loss(other, statistic, epsilon))
+        results.losses("censor-w", other, statistic, epsilon)
         for epsilon in epsilons
         for other in ("weighted-e", "censor-uw", "ph")
     ]
@@ -117,8 +117,7 @@ def _best_with_target(results: Results, statistic: str) -> Finding:
 
 def _weighted_e_at_largest(results: Results) -> Finding:
     epsilon = paper.EPSILONS[0]
-    truncated = results.loss("weighted-e", "avg_ecdf", epsilon)
-    censored = results.loss("censor-w", "avg_ecdf", epsilon)
+    truncated, censored = results.losses("weighted-e", "censor-w", "avg_ecdf", epsilon)
     agreement = expect_lower(results, [compare(truncated, censored)])
     return Finding(
         agreement,
@@ -210,8 +209,8 @@ def _closest(results: Results, statistic: str, epsilons: list[float], mechanism:
     """Judge that no other synthesiser of the paper is closer, Weighted set aside."""
 
     def beaten_by(other: str, epsilon: float) -> bool:
-        own, theirs = (results.loss(name, statistic, epsilon) for name in (mechanism, other))
-        return expect_not_higher(results, [(own, theirs)]) is not Agreement.AGREES
+        pair = results.losses(mechanism, other, statistic, epsilon)
+        return expect_not_higher(results, [pair]) is not Agreement.AGREES
 
     closer = [
         f"{short(other)} at ε = {epsilon:g}"
@@ -241,10 +240,7 @@ def _censor_uw_farther(
     results: Results, statistic: str, epsilons: list[float]
 ) -> Iterator[Finding]:
     orders = {
-        f"{epsilon:g}": compare(
-            results.loss("censor-w", statistic, epsilon),
-            results.loss("censor-uw", statistic, epsilon),
-        )
+        f"{epsilon:g}": compare(*results.losses("censor-w", "censor-uw", statistic, epsilon))
         for epsilon in epsilons
     }
     farther = [epsilon for epsilon, order in orders.items() if order is Order.LOWER]
@@ -262,7 +258,7 @@ def _censor_uw_farther(
 
 
 def _improved(results: Results, statistic: str, mechanism: str) -> Finding:
-    before, after = results.without_and_with_downscaling(mechanism, statistic)
+    after, before = results.with_and_without_downscaling(mechanism, statistic)
     order = compare(after, before)
     what = "distance from the data" if statistic in ANALYSES else STATISTICS[statistic]
     return Finding(

@@ -104,17 +104,12 @@ def _begin() -> None:
     """Prepare a worker process, before it imports anything heavy."""
     # XLA takes this for the number of cores. Workers that each use all of them wait for each other.
     os.environ["NPROC"] = "1"
-    _follow_parent()
+    threading.Thread(target=_follow_parent, daemon=True).start()
 
 
 def _follow_parent() -> None:
     """End this worker when the process that started it has ended, however that came about."""
     parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
+    if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
