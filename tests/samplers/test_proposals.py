@@ -79,7 +79,6 @@ def test_few_parameters_have_a_proposal_that_covers_the_prior():
     assert np.mean(within < 2) > 0.9
 
 
-@pytest.mark.slow
 def test_the_first_anchor_is_the_middle_of_the_prior():
     """Every parameter is standard normal; importance sampling among so many ended two units off."""
     model = joint(schema(pay=PAY, gender=GENDER, age=AGE))

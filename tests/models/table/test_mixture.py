@@ -112,6 +112,7 @@ def test_what_cannot_be_modelled_is_refused():
         us.mixture(schema(**{"log masses": GENDER}))
 
 
+@pytest.mark.slow
 def test_every_climb_ends_at_the_same_peak():
     """Components have their places, so that chains find one peak and not a permutation of it."""
     model = us.mixture(MIXED)
