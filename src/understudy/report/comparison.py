@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from understudy.domain import tables
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
@@ -19,9 +19,6 @@ from understudy.utility.table import TableUtility, checked, in_both, measure_che
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    Table = DataFrame | str | PathLike[str]
-    """A table, or the file that holds it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,8 +79,8 @@ class Comparison(Confidential):
 
 
 def compare(
-    table: Table,
-    synthetic: Table | Sequence[Table] | Mapping[str, Table],
+    table: Tabular,
+    synthetic: Tabular | Sequence[Tabular] | Mapping[str, Tabular],
     schema: Schema | str | PathLike[str],
     *,
     regression: str | None = None,
@@ -106,10 +103,10 @@ def compare(
     """
     declared = schema if isinstance(schema, Schema) else Schema.load(schema)
     given = _by_name(synthetic)
-    real, *made = [_frame(each) for each in (table, *given.values())]
+    real, *made = [frame_of(each) for each in (table, *given.values())]
     shared = in_both(declared, real, *made)
-    name = _name(table, "the confidential table")
-    names = [_name(each, label) for label, each in given.items()]
+    name = name_of(table, "the confidential table")
+    names = [name_of(each, label) for label, each in given.items()]
     confidential = population(real, shared, name)
     # All are read and checked before any is measured: a slip in the last file shows at once.
     made = [checked(frame, shared, label) for frame, label in zip(made, names, strict=True)]
@@ -123,24 +120,18 @@ def compare(
     return Comparison(f"{Path(name).name} and {', '.join(labels)}", shared, confidential, compared)
 
 
-def _by_name(synthetic: Table | Sequence[Table] | Mapping[str, Table]) -> Mapping[str, Table]:
-    import pandas as pd
-
-    if isinstance(synthetic, str | PathLike | pd.DataFrame):
-        return {"the synthetic table": synthetic}
-    if not synthetic:
-        raise BadInput("there is nothing to compare with: `synthetic` must hold a table.")
+def _by_name(
+    synthetic: Tabular | Sequence[Tabular] | Mapping[str, Tabular],
+) -> Mapping[str, Tabular]:
     if isinstance(synthetic, Mapping):
-        return synthetic
-    return {f"synthetic table {k}": each for k, each in enumerate(synthetic, start=1)}
-
-
-def _frame(table: Table) -> DataFrame:
-    return tables.read(table) if isinstance(table, str | PathLike) else table
-
-
-def _name(table: Table, otherwise: str) -> str:
-    return str(table) if isinstance(table, str | PathLike) else otherwise
+        given: Mapping[str, Tabular] = synthetic
+    elif isinstance(synthetic, list | tuple):
+        given = {f"synthetic table {k}": each for k, each in enumerate(synthetic, start=1)}
+    else:
+        given = {"the synthetic table": cast("Tabular", synthetic)}
+    if not given:
+        raise BadInput("there is nothing to compare with: `synthetic` must hold a table.")
+    return given
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:

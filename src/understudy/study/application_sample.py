@@ -19,6 +19,7 @@ import pandas as pd
 from understudy import data
 from understudy.domain import tables
 from understudy.domain.schema import Schema
+from understudy.domain.table_files import read
 from understudy.errors import BadInput
 from understudy.study.arms import Values
 from understudy.study.doctorates import AGES, SALARY_BOUNDS, SCHEMA, read_doctorates
@@ -88,7 +89,7 @@ def load_sample(named: str | None) -> Sample:
 
 
 def _survey() -> Sample:
-    table = tables.read(data.survey_table())
+    table = read(data.survey_table())
     return Sample(
         source="the simulated survey",
         statement=(
@@ -124,7 +125,7 @@ def _doctorates(path: Path) -> Sample:
 
 def _cps() -> Sample:
     path = _find_cps()
-    everybody = tables.read(path)
+    everybody = read(path)
     if "year" not in everybody.columns:
         raise BadInput(f"{path} has no column 'year'.")
     year = everybody["year"] == CPS_YEAR

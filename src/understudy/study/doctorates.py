@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from understudy.domain import tables
 from understudy.domain.schema import Schema
+from understudy.domain.table_files import read
 from understudy.errors import BadInput
 from understudy.study.arms import Values
 from understudy.study.fixed_width import SUFFIXES, read_fixed_width
@@ -120,7 +121,7 @@ def _read(path: Path) -> pd.DataFrame:
     needed = [INSTITUTION, FIELD, *_VARIABLES.values()]
     if path.suffix.lower() in SUFFIXES:
         return read_fixed_width(path, needed)
-    frame = tables.read(path)
+    frame = read(path)
     return pd.DataFrame({name: frame[_spelt(frame, name, path)] for name in needed})
 
 

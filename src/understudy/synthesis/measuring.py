@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import decode, encode
 from understudy.ledger.statement import statement_of
-from understudy.synthesis.preparation import frame_of, name_of
 from understudy.synthesis.release import Internal
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ def measured(
     return Internal(diagnostics, report, charge)
 
 
-def earlier_table(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:
+def earlier_table(label: str, table: Tabular, schema: Schema) -> Earlier:
     """Return an earlier release as the report compares it, or refuse a table of another schema."""
     from understudy.report.drift import Earlier
 

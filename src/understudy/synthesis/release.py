@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain import tables
+from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
@@ -103,7 +104,7 @@ class Release(_Attached):
         self,
         rows: int,
         *,
-        predictors: pd.DataFrame | str | Path | None = None,
+        predictors: Tabular | None = None,
         seed: int | None = None,
     ) -> pd.DataFrame:
         """Draw more rows, at no cost to anybody's privacy; see `understudy.sample`.

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
 from understudy.synthesis.run import synthesize
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from understudy.ledger.ledger import Ledger
     from understudy.mechanisms import Mechanism
     from understudy.models.base import Model
@@ -33,7 +32,7 @@ class Synthesizer:
     ledger: Ledger | str | Path | None = None
     """Charged for each fit."""
 
-    def fit(self, table: pd.DataFrame | str | Path) -> Release:
+    def fit(self, table: Tabular) -> Release:
         """Return the release of a table. Each fit costs ε; rows that are sampled from it do not.
 
         Args:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.domain import tables
+from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.support.confidential import Confidential
 from understudy.utility import text
@@ -72,8 +73,8 @@ class TableUtility(Confidential):
 
 
 def measure_table(
-    confidential: DataFrame,
-    synthetic: DataFrame,
+    confidential: Tabular,
+    synthetic: Tabular,
     schema: Schema,
     *,
     regression: str | None = None,
@@ -91,10 +92,11 @@ def measure_table(
     Raises:
         BadInput: A table does not fit the schema, or the formula cannot be meant.
     """
-    shared = in_both(schema, confidential, synthetic)
+    real, made = frame_of(confidential), frame_of(synthetic)
+    shared = in_both(schema, real, made)
     return measure_checked(
-        population(confidential, shared, "the confidential table"),
-        checked(synthetic, shared, "the synthetic table"),
+        population(real, shared, "the confidential table"),
+        checked(made, shared, "the synthetic table"),
         shared,
         regression=regression,
     )
