@@ -38,6 +38,7 @@ pygments_style = "friendly"
 pygments_dark_style = "monokai"
 html_theme_options = {
     "light_css_variables": {
+        "code-font-size": "77%",  # Formulas of a hundred characters fit on a line.
         "color-brand-primary": "#0b4f8a",
         "color-brand-content": "#0b5cad",
     },

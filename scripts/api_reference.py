@@ -183,7 +183,7 @@ def _overview(shown: list[Page], package: griffe.Module) -> str:
         "nouns are what verbs take and return. Whatever privacy depends on is named in a call, "
         "never told by its place.",
     ]
-    for title, group in (("Verbs", VERBS), ("Nouns", NOUNS)):
+    for title, group in (("Verbs, and what belongs to them", VERBS), ("Nouns", NOUNS)):
         lines += ["", f"## {title}", "", "| name | what it is |", "|---|---|"]
         for page in group:
             for entry in page.entries:
@@ -275,7 +275,7 @@ def _fields(cls: griffe.Class) -> dict[str, str]:
     return {
         parameter.name: "" if parameter.docstring is None else parameter.docstring.value
         for parameter in made.parameters
-        if parameter.name != "self"
+        if parameter.name != "self" and not parameter.name.startswith("_")
     }
 
 
@@ -304,7 +304,9 @@ def _text(
     thing: griffe.Object, parameters: Mapping[str, griffe.Parameter], fields: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield a docstring: its prose, then parameters, results and errors as a list of fields."""
-    told, results = dict(fields), []
+    told = {name: "" for name in parameters if name not in ("self", "cls")}
+    told = dict(fields) if isinstance(thing, griffe.Class) else told
+    results: list[str] = []
     for section in [] if thing.docstring is None else thing.docstring.parsed:
         match section:
             case griffe.DocstringSectionText():
@@ -320,6 +322,8 @@ def _text(
             case griffe.DocstringSectionExamples():
                 example = (line for _, text in section.value for line in text.splitlines())
                 yield from ("```python", *example, "```", "")
+            case griffe.DocstringSectionAdmonition():
+                yield from (f"**{section.title}**", "", *section.value.contents.splitlines(), "")
             case _:
                 raise SystemExit(f"{thing.path}: there is no form for its {section.kind.value}.")
     for name, text in told.items():

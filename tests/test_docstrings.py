@@ -75,7 +75,8 @@ def undescribed(thing, inherited=frozenset()):
         return [name for name in parameters(thing) if name not in told]
     if is_dataclass(thing):
         fields = [field.name for field in dataclasses.fields(thing) if field.init]
-        return [name for name in fields if name not in documented_fields(thing)]
+        told = documented_fields(thing)
+        return [name for name in fields if name not in told and not name.startswith("_")]
     if issubclass(thing, enum.Enum | Exception) or "__init__" not in vars(thing):
         return []
     told = described(thing.__doc__ or "") | described(thing.__init__.__doc__ or "")
