@@ -47,7 +47,7 @@ VERBS = (
         "From a model, a table and a mechanism to a release. "
         "[The privacy promise](../privacy-promise.md) says what its guarantee means, and "
         "[the architecture](../architecture.md) shows the way through the library.",
-        "synthesize",
+        "synthesize Synthesizer",
     ),
     Page(
         "sample",
@@ -59,7 +59,7 @@ VERBS = (
         "compare",
         "How close synthetic tables are to the confidential one. The answer is confidential. "
         "[Utility](../utility.md) explains the measures.",
-        "compare measure_table",
+        "compare Comparison measure_table",
     ),
     Page(
         "calibrate",
@@ -137,7 +137,7 @@ def pages() -> dict[str, str]:
     missing = set(understudy.__all__) - {name for page in shown for name in page.entries}
     if missing:
         names = ", ".join(sorted(missing))
-        raise SystemExit(f"{Path(__file__).name} has no page of the reference for {names}.")
+        raise LookupError(f"{Path(__file__).name} has no page of the reference for {names}.")
     package = griffe.load("understudy", search_paths=[SOURCE], docstring_parser="google")
     assert isinstance(package, griffe.Module)
     texts = {f"{page.file}.md": _page(page, package) for page in shown}
@@ -325,7 +325,7 @@ def _text(
             case griffe.DocstringSectionAdmonition():
                 yield from (f"**{section.title}**", "", *section.value.contents.splitlines(), "")
             case _:
-                raise SystemExit(f"{thing.path}: there is no form for its {section.kind.value}.")
+                raise LookupError(f"{thing.path}: there is no form for its {section.kind.value}.")
     for name, text in told.items():
         yield f":param {name}: {_line(text)}"
         annotation = parameters[name].annotation if name in parameters else None

@@ -35,9 +35,6 @@ def test_no_phase_calls_back_into_an_earlier_one(traced):
     assert traced.returncode == 0, traced.stderr
 
 
-@pytest.mark.xfail(
-    strict=False, reason="an earlier table is read by helpers of the phase that prepares"
-)
 def test_no_phase_calls_back_where_an_earlier_release_is_compared_with():
     done = trace("--with-earlier")
     assert done.returncode == 0, done.stderr
