@@ -14,7 +14,12 @@ from settling import settled
 from understudy.cli import run
 from understudy.errors import BadInput, Refused
 from understudy.ledger.statement import plain
-from understudy.periods.calibration.choice import Target, best_by_epsilon, choose, smallest_epsilon
+from understudy.periods.calibration.choice import (
+    WantedAccuracy,
+    best_by_epsilon,
+    choose,
+    smallest_epsilon,
+)
 from understudy.periods.calibration.run import _budget
 from understudy.periods.calibration.settings import EPSILONS, Setting, settings
 from understudy.periods.calibration.sweep import Closeness, Outcome
@@ -79,12 +84,14 @@ class TestChoice:
         assert choose(GRID, BASELINE, epsilon=0.1).setting.mechanism == "ph"
 
     def test_a_target_takes_the_smallest_epsilon_that_reaches_it(self):
-        assert smallest_epsilon(GRID, Target("max_ecdf", 0.16)).setting.epsilon == 0.1
-        assert choose(GRID, BASELINE, target=Target("max_ecdf", 0.055)).setting.epsilon == 1.0
+        assert smallest_epsilon(GRID, WantedAccuracy("max_ecdf", 0.16)).setting.epsilon == 0.1
+        assert (
+            choose(GRID, BASELINE, target=WantedAccuracy("max_ecdf", 0.055)).setting.epsilon == 1.0
+        )
         with pytest.raises(Refused, match=r"max_ecdf = 0.03 is not reached.* the best is 0.04"):
-            choose(GRID, BASELINE, target=Target("max_ecdf", 0.03))
+            choose(GRID, BASELINE, target=WantedAccuracy("max_ecdf", 0.03))
         with pytest.raises(Refused, match="total_variation cannot be measured"):
-            choose(GRID, BASELINE, target=Target("total_variation", 0.03))
+            choose(GRID, BASELINE, target=WantedAccuracy("total_variation", 0.03))
 
     def test_without_either_it_takes_the_smallest_epsilon_that_loses_little(self):
         assert choose(GRID, BASELINE).setting.epsilon == 1.0
@@ -95,7 +102,7 @@ class TestChoice:
 
     def test_a_refused_target_tells_nothing_of_a_confidential_reference(self):
         with pytest.raises(Refused, match=r"max_ecdf = 0.03 is not reached at any ε.*Ask") as told:
-            choose(GRID, BASELINE, target=Target("max_ecdf", 0.03), public=False)
+            choose(GRID, BASELINE, target=WantedAccuracy("max_ecdf", 0.03), public=False)
         assert "0.04" not in str(told.value)
 
     def test_nothing_that_converged_is_nothing_to_choose(self):
@@ -105,7 +112,7 @@ class TestChoice:
     @pytest.mark.parametrize("text", ["max_ecdf", "max_edcf=0.1", "median=a", "mean=0", "mean=nan"])
     def test_a_target_is_a_metric_and_a_number(self, text):
         with pytest.raises(BadInput, match=r"METRIC=VALUE|between 0 and 1"):
-            Target.parse(text)
+            WantedAccuracy.parse(text)
 
 
 def test_the_cost_is_told_in_words():

@@ -15,7 +15,7 @@ from understudy.samplers.exact import UNIT, Selection, summed_scores
 
 if TYPE_CHECKING:
     from understudy.mechanisms import Request
-    from understudy.mechanisms.plan import Target
+    from understudy.mechanisms.plan import DrawTarget
     from understudy.models.base import Model
     from understudy.score import Row
 
@@ -59,7 +59,7 @@ def draws_of(
 ) -> list[Draw]:
     """Return the draws that a mechanism makes to answer a request, from its targets on a table."""
 
-    def draw(target: Target) -> Draw:
+    def draw(target: DrawTarget) -> Draw:
         learn = partial(_learned, target, alpha_function)
         if target.selection is None:
             return Draw(learn)
@@ -68,7 +68,7 @@ def draws_of(
     return [draw(target) for target in request.mechanism.targets(request)]
 
 
-def _learned(target: Target, alpha_function: AlphaFunction | None, table: Table) -> Row:
+def _learned(target: DrawTarget, alpha_function: AlphaFunction | None, table: Table) -> Row:
     row = target.row(table.data, table.count)
     if alpha_function is None:
         return table.blanked(row)

@@ -17,7 +17,7 @@ from understudy.domain.schema import LARGEST_UNIT, Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism, Request
-from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.beta import beta
 from understudy.models.record.declared import as_declared
@@ -133,7 +133,7 @@ def with_record_weights(mechanism: Mechanism) -> Mechanism:
 
     from understudy.mechanisms.reference import reference
 
-    if mechanism.earlier is not Earlier.NEEDED:
+    if mechanism.earlier is not EarlierTheta.NEEDED:
         raise BadInput(f"record weights belong to censor-w, not to {mechanism.name}.")
     values = np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)
     history = pd.DataFrame({"x": values})

@@ -67,7 +67,9 @@ class Ledger:
     """A record of spending that can only grow. Get one by `create` or `open`."""
 
     settings: LedgerSettings
+    """What it was created with, which never changes."""
     _store: LedgerStore
+    """Where its entries are."""
 
     @classmethod
     def create(

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput
-from understudy.mechanisms.base import Earlier, Mechanism
+from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
     from understudy.mechanisms.ladder import AnchoredPlan
-    from understudy.mechanisms.plan import Target
+    from understudy.mechanisms.plan import DrawTarget
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
     from understudy.models.base import Model
@@ -69,6 +69,7 @@ class Anchored(Mechanism):
     """
 
     epsilon: float
+    """The privacy loss of all stages together."""
     threshold: float | None = None
     """T of the last stage; default 1 (1.5 for chains), or 2 (2.5 for chains) for a ladder from
     nothing where ε times the declared size is below 500, or 20 times the number of parameters, and
@@ -93,7 +94,7 @@ class Anchored(Mechanism):
     weights = Weights.NONE
     needs_size = True
     draws_exactly = True
-    earlier = Earlier.WELCOME
+    earlier = EarlierTheta.WELCOME
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,7 +124,7 @@ class Anchored(Mechanism):
         """Return the samplers: candidates where they can be dense enough."""
         return super().samplers(model)[::-1]
 
-    def targets(self, request: Request) -> Sequence[Target]:
+    def targets(self, request: Request) -> Sequence[DrawTarget]:
         """Return the target of each stage of one climb."""
         from understudy.mechanisms.ladder import stage_targets
 
@@ -159,7 +160,11 @@ class Anchored(Mechanism):
         return _WIDTH_FROM_NOTHING if self.start is None else _WIDTH_FROM_ANCHOR
 
     def candidate_count(self, dimension: int) -> int:
-        """Return the number of candidates of an exact draw."""
+        """Return the number of candidates of an exact draw.
+
+        Args:
+            dimension: Number of parameters.
+        """
         if self.candidates is not None:
             return self.candidates
         wanted = SMALLEST_CANDIDATES * 2 ** max(dimension - 2, 0)
@@ -170,6 +175,10 @@ class Anchored(Mechanism):
 
         A stage's posterior fills about (growth · e)^(−d/2) of the one before it. Chains find their
         way by themselves, but an anchor that is far off costs them what is censored.
+
+        Args:
+            dimension: Number of parameters.
+            exact: Whether candidates are drawn, and not chains.
         """
         if self.growth is not None:
             return self.growth
@@ -183,7 +192,11 @@ class Anchored(Mechanism):
     ) -> tuple[Stage, ...]:
         """Return the stages, first to last; their bounds add up to ε/2 (ε/4 under replace-one).
 
-        `size` counts rows. A record may have several of them.
+        Args:
+            size: Number of rows that is public.
+            dimension: Number of parameters.
+            exact: Whether candidates are drawn, and not chains.
+            rows_per_record: Rows of a record, which may be a unit of several.
         """
         growth = self.growth_for(dimension, exact=exact)
         budget = self.epsilon / (2 * self.adjacency.steps)

@@ -21,7 +21,7 @@ from understudy.privacy.guarantee import Adjacency, Kind, Weights
 if TYPE_CHECKING:
     from understudy.domain.schema import Schema
     from understudy.domain.tables import Columns
-    from understudy.mechanisms.plan import Plan, Target
+    from understudy.mechanisms.plan import DrawTarget, Plan
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
     from understudy.models.base import Model
@@ -31,7 +31,7 @@ LARGEST_EXACT_DIMENSION = 10
 """Beyond this, candidates become too sparse and chains take over."""
 
 
-class Earlier(Enum):
+class EarlierTheta(Enum):
     """What the θ of an earlier release is to a mechanism."""
 
     UNUSED = "unused"
@@ -52,9 +52,10 @@ class Mechanism(ABC):
     """Whether what it does depends on the size of the table, which then has to be public."""
     draws_exactly: ClassVar[bool] = False
     """Whether it can, with few parameters, do without chains."""
-    earlier: ClassVar[Earlier] = Earlier.UNUSED
+    earlier: ClassVar[EarlierTheta] = EarlierTheta.UNUSED
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE
+    """Under which ε is stated: `add-remove` or `replace-one`."""
 
     def __post_init__(self) -> None:
         check_arguments(self)
@@ -71,15 +72,27 @@ class Mechanism(ABC):
 
     @abstractmethod
     def plan(self, request: Request) -> Plan:
-        """Return what it will do and what that costs; nothing is drawn."""
+        """Return what it will do and what that costs; nothing is drawn.
+
+        Args:
+            request: What was asked for, checked and settled.
+        """
 
     def kind_with(self, sampler: str) -> Kind:
-        """Return how firmly it holds for a draw by this sampler: chains only come close."""
+        """Return how firmly it holds for a draw by this sampler: chains only come close.
+
+        Args:
+            sampler: `exact`, `nuts` or `none`.
+        """
         by_chains = sampler == "nuts" and self.kind is Kind.STRICT
         return Kind.CONDITIONAL if by_chains else self.kind
 
     def samplers(self, model: Model) -> Sequence[str]:
-        """Return the samplers that can draw from its target, the usual one first."""
+        """Return the samplers that can draw from its target, the usual one first.
+
+        Args:
+            model: The model of a record.
+        """
         few = self.draws_exactly and model.dimension <= LARGEST_EXACT_DIMENSION
         return ("nuts", "exact") if few else ("nuts",)
 
@@ -99,12 +112,23 @@ class Mechanism(ABC):
         return tuple(each.origin for each in self.references)
 
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Mechanism:
-        """Return the mechanism as it goes on from the θ of an earlier release or public table."""
+        """Return the mechanism as it goes on from the θ of an earlier release or public table.
+
+        Args:
+            theta: That θ by name, or None where there is none.
+            model: The model that it belongs to.
+        """
         return self
 
     @classmethod
     def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
-        """Refuse to be calibrated where it cannot serve; a reference may be public or not."""
+        """Refuse to be calibrated where it cannot serve.
+
+        Args:
+            schema: What the table is declared to hold.
+            model: The model of a record, if there is one.
+            public: Whether the reference is public.
+        """
         if model is None:
             raise BadInput(f"the mechanism {cls.name} needs `model`.")
 
@@ -113,13 +137,22 @@ class Mechanism(ABC):
         """Return the settings that calibration tries at each ε; none for what states no ε."""
         return ()
 
-    def targets(self, request: Request) -> Sequence[Target]:
-        """Return what each of its draws is made from, for an audit of the Beta model."""
+    def targets(self, request: Request) -> Sequence[DrawTarget]:
+        """Return what each of its draws is made from, for an audit of the Beta model.
+
+        Args:
+            request: A simulated table, as a synthesis would be asked about it.
+        """
         raise BadInput(f"{self.name} draws no parameters, so there is nothing to audit.")
 
     @classmethod
     def reads(cls, theta: Mapping[str, Any], model: Model | None) -> bool:
-        """Whether θ is what it publishes with this model."""
+        """Return whether θ is what it publishes with this model.
+
+        Args:
+            theta: Parameters by name, from a file that may be anything.
+            model: The model that they are said to belong to.
+        """
         from understudy.mechanisms.published import fits_model
 
         return model is not None and fits_model(theta, model)
@@ -128,7 +161,14 @@ class Mechanism(ABC):
     def simulator(
         cls, theta: Mapping[str, Any], source: Source, *, schema: Schema, model: Model | None
     ) -> Callable[[Columns, int], Columns]:
-        """Return what draws confidential columns from θ, for public ones and a number of rows."""
+        """Return what draws confidential columns from θ, for public ones and a number of rows.
+
+        Args:
+            theta: Published parameters by name.
+            source: Where randomness comes from.
+            schema: What the table is declared to hold.
+            model: The model of a record, if the mechanism needs one.
+        """
         if model is None:
             raise BadInput("these parameters need a model to simulate from.")
         from understudy._jax import jnp

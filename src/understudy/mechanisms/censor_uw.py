@@ -22,6 +22,7 @@ class CensorUw(RowMechanism):
     """
 
     epsilon: float
+    """The privacy loss of one draw."""
 
     name = "censor-uw"
     kind = Kind.STRICT

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput, Refused
-from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
@@ -31,12 +31,16 @@ class CensorW(RowMechanism):
     """
 
     epsilon: float
+    """The privacy loss of one draw, where the weights are fixed beforehand."""
     c1: float = 1.0
+    """Scale of the weights."""
     c2: float = 0.0
+    """Shift of the weights."""
     reference: Reference | None = None
+    """Another table, which fixes the weight of any record."""
 
     name = "censor-w"
-    earlier = Earlier.NEEDED
+    earlier = EarlierTheta.NEEDED
 
     @property
     def kind(self) -> Kind:

@@ -15,7 +15,7 @@ import numpy as np
 from understudy._jax import jnp
 from understudy.mechanisms.fitting import converged_fit
 from understudy.mechanisms.observed import observed, plain
-from understudy.mechanisms.plan import Drawn, Plan, Price, Target, staged
+from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
 from understudy.samplers.diagnostics import limits
 from understudy.samplers.exact import Selection, chunked_loglik, exact_draw
 from understudy.samplers.proposals import Proposal, posterior_proposal, prior_proposal
@@ -121,7 +121,7 @@ def climb(
 
 def stage_targets(
     request: Request, mechanism: Anchored, ladder: tuple[Stage, ...]
-) -> tuple[Target, ...]:
+) -> tuple[DrawTarget, ...]:
     """Return the target of each stage, with the anchors of one climb held fixed.
 
     Each anchor is public by the time it is used; the losses of the stages add up.
@@ -131,9 +131,9 @@ def stage_targets(
     rungs = climb(request, model.prepare(request.columns), mechanism, ladder)
     anchors = [first_proposal(model, mechanism).centre, *(rung.z for rung in rungs)]
 
-    def target(stage: Stage, anchor: np.ndarray, rung: Rung) -> Target:
+    def target(stage: Stage, anchor: np.ndarray, rung: Rung) -> DrawTarget:
         selection = rung.explored if isinstance(rung.explored, Selection) else None
-        return Target(lambda data, count: anchored_row(model, anchor, data, stage), selection)
+        return DrawTarget(lambda data, count: anchored_row(model, anchor, data, stage), selection)
 
     return tuple(map(target, ladder, anchors, rungs))
 

@@ -37,6 +37,7 @@ class PerturbedHistogram(Mechanism):
     """
 
     epsilon: float
+    """The privacy loss of one table of counts."""
     bins: str | int = "sqrt"
     """`sqrt` or `ln` of the declared size, or a number."""
 
@@ -86,7 +87,11 @@ class PerturbedHistogram(Mechanism):
         return self.adjacency.steps
 
     def bin_count(self, size: int | None) -> int:
-        """Return the number of bins for a declared size."""
+        """Return the number of bins for a declared size.
+
+        Args:
+            size: The declared size, if there is one.
+        """
         if isinstance(self.bins, int):
             return self.bins
         if size is None:

@@ -61,7 +61,7 @@ class Drawn(Confidential):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Target(Confidential):
+class DrawTarget(Confidential):
     """What one draw is made from, as an audit asks for it: for any table, with any record in it."""
 
     row: Callable[[Data, int], Row]

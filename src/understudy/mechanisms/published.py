@@ -33,7 +33,12 @@ def read_parameters(path: Path) -> dict[str, Any]:
 
 
 def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
-    """Return θ of an earlier release, which must have been made with the same model and schema."""
+    """Return θ of an earlier release, which must have been made with the same model and schema.
+
+    Args:
+        path: The `public` directory of the release, or its `parameters.json`.
+        model: The model that it must have been made with.
+    """
     place = Path(path)
     published = read_parameters(place / "parameters.json" if place.is_dir() else place)
     stated = published.get("kind") in ("strict", "conditional")

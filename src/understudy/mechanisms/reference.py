@@ -55,7 +55,12 @@ class Reference(Confidential):
         return f"<Reference: {self.origin}>"
 
     def risk(self, model: Model, data: Data) -> jax.Array:
-        """Return the risk of each record of any table."""
+        """Return the risk of each record of any table.
+
+        Args:
+            model: The model that the reference was fitted with.
+            data: The table as the model prepares it.
+        """
         return risk_of(model, self.draws, data)
 
 
@@ -67,7 +72,15 @@ def reference(
     seed: int | None = None,
     progress: Progress = silent,
 ) -> Reference:
-    """Learn from a reference table, or from the `parameters.json` of an earlier release."""
+    """Learn from a reference table, or from the `parameters.json` of an earlier release.
+
+    Args:
+        model: The model that will be used with the confidential table.
+        table: The reference, or the file that it is in.
+        confidential: Whether its records are confidential, which the guarantee then says.
+        seed: Fixes the randomness of the fit.
+        progress: Told the name of each step and how much of it is done.
+    """
     source = Source(seed)
     model = as_declared(model)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":

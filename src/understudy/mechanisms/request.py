@@ -24,9 +24,11 @@ class Request(Confidential):
     """One value that goes through a synthesis: planned, charged, drawn, simulated, released."""
 
     mechanism: Mechanism
+    """How θ is made private."""
     model: Model | None
     """As the schema declares it; None for a mechanism that needs none."""
     schema: Schema
+    """What the table is declared to hold."""
     columns: Columns
     """The confidential table."""
     skeleton: Skeleton
@@ -38,13 +40,17 @@ class Request(Confidential):
     tables: int = 1
     """Synthetic tables, each from a draw of its own."""
     source: Source
+    """Where randomness comes from."""
     accept_poor_mixing: bool = False
+    """Whether chains that have not converged are accepted."""
     calibrated_on: str | None = None
     """What the settings were chosen on, if on a reference: one that is public or confidential."""
     period: str | None = None
     """What time the release is about, where it is one of several."""
     progress: Progress = silent
+    """Told the name of each step and how much of it is done."""
     started: float = field(default_factory=time.monotonic)
+    """When the work began, by a clock that only goes forward."""
 
     @property
     def kind(self) -> Kind:

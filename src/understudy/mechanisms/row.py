@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.mechanisms.base import Mechanism
-from understudy.mechanisms.plan import Drawn, Plan, Price, Target, staged
+from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
 from understudy.privacy.guarantee import Kind, Weights
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class RowMechanism(Mechanism):
 
     @abstractmethod
     def alpha(self, risk: jax.Array) -> jax.Array:
-        """Return the weight of each record from its risk."""
+        """Return the weight of each record from its risk.
+
+        Args:
+            risk: max |f| of each record over draws of the Unweighted posterior.
+        """
 
     def samplers(self, model: Model) -> Sequence[str]:
         """Return the samplers; sums of scores of any size are left to chains."""
@@ -60,11 +64,11 @@ class RowMechanism(Mechanism):
         """Return the one stage that it takes."""
         return RowPlan(request, self)
 
-    def targets(self, request: Request) -> Sequence[Target]:
+    def targets(self, request: Request) -> Sequence[DrawTarget]:
         """Return its one draw."""
         assert request.model is not None
         seed = request.source.seed
-        return (Target(partial(_learned, request.model, self, 0 if seed is None else seed)),)
+        return (DrawTarget(partial(_learned, request.model, self, 0 if seed is None else seed)),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -22,7 +22,9 @@ class Weighted(RowMechanism):
     """
 
     c1: float = 1.0
+    """Scale of the weights."""
     c2: float = 0.0
+    """Shift of the weights."""
 
     name = "weighted"
     kind = Kind.ASYMPTOTIC

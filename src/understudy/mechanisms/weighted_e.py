@@ -22,8 +22,11 @@ class WeightedE(RowMechanism):
     """
 
     epsilon: float
+    """Records that would still reach half of it are dropped."""
     c1: float = 1.0
+    """Scale of the weights."""
     c2: float = 0.0
+    """Shift of the weights."""
 
     name = "weighted-e"
     kind = Kind.ASYMPTOTIC

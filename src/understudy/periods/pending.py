@@ -21,7 +21,7 @@ from understudy.ledger.chain import Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import stated, statement_of
 from understudy.mechanisms import Mechanism
-from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.registry import spec_of
 from understudy.periods.period import Period, Terms, latest_release
 from understudy.periods.policy import Policy
@@ -51,13 +51,19 @@ class PendingRelease:
     """A period's release, ready to be made."""
 
     policy: Policy
+    """What it has in common with every other period."""
     terms: Terms
+    """Under which it may be charged."""
     ledger: Ledger
+    """What pays for it."""
     schema: Schema
+    """What the table is declared to hold."""
     reference: Fingerprint
     """Of the table that the policy was calibrated on, which must not be released."""
     model: Model | None
+    """The model of a record, if the mechanism needs one."""
     mechanism: Mechanism
+    """As it goes on from the period before."""
     anchor: str
     """Where the anchor comes from, in words."""
     latest: tuple[Period, dict[str, Any]] | None
@@ -295,7 +301,7 @@ def _mechanism(
 ) -> tuple[Mechanism, str]:
     """Return the policy's mechanism as it goes on from the latest period, and from where."""
     built = policy.build(model, None if latest is None else latest[1])
-    if built.earlier is Earlier.UNUSED:
+    if built.earlier is EarlierTheta.UNUSED:
         return built, "none, as this mechanism needs none"
     if latest is not None:
         return built, f"θ of period {latest[0]}"

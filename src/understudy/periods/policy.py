@@ -44,25 +44,37 @@ class Policy:
     """What every period's release has in common."""
 
     mechanism: str
+    """Its name."""
     epsilon: float
+    """ε of each period."""
     adjacency: Adjacency
+    """Under which ε is stated."""
     threshold: float | None = None
+    """T of `anchored`."""
     c1: float | None = None
+    """Scale of the weights of `censor-w`."""
     c2: float | None = None
+    """Shift of the weights of `censor-w`."""
     bins: int | str | None = None
+    """Bins of `ph`."""
     model: str | None = None
-    """As `--model` takes it, a file without its directory; None for the histogram."""
+    """Its name or formula, or a file without its directory; None where none is needed."""
     family: str | None = None
+    """Family of a formula."""
     priors: tuple[str, ...] = ()
+    """Priors of a formula, such as `Intercept=normal(0, 1)`."""
     model_digest: str | None = None
     """Of the file, where the model is in one."""
     schema: str = ""
     """Path of the schema, relative to the policy."""
     schema_digest: str
+    """Of what the schema says."""
     rows: int | None = None
     """Rows of each synthetic table; None for those of its public columns."""
     budget: float
+    """Of the ledger that pays for the periods."""
     population: str
+    """Who is protected, in the words of that ledger."""
     reference_is: str
     """public or confidential."""
     reference_digest: str
@@ -72,7 +84,11 @@ class Policy:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Policy:
-        """Read a policy, and refuse one that was edited."""
+        """Read a policy, and refuse one that was edited.
+
+        Args:
+            path: The file.
+        """
         text = _text(Path(path))
         try:
             contents = tomllib.loads(text)
@@ -91,7 +107,11 @@ class Policy:
         return policy
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy with its digest."""
+        """Write the policy with its digest.
+
+        Args:
+            path: The file.
+        """
         with written_atomically(Path(path)) as file:
             file.write_text(self.to_toml(), encoding="utf-8")
 
@@ -113,7 +133,11 @@ class Policy:
         return {name: value for name, value in plain.items() if value not in (None, [])}
 
     def load_schema(self, beside: Path) -> Schema:
-        """Read the schema, and refuse one that is not what was calibrated with."""
+        """Read the schema, and refuse one that is not what was calibrated with.
+
+        Args:
+            beside: The policy's file.
+        """
         path = beside.parent / self.schema
         schema = Schema.load(path)
         if schema.digest != self.schema_digest:
@@ -124,7 +148,11 @@ class Policy:
         return schema
 
     def load_reference(self, beside: Path) -> Fingerprint:
-        """Read by what the reference is recognised, and refuse another one's fingerprint."""
+        """Read by what the reference is recognised, and refuse another one's fingerprint.
+
+        Args:
+            beside: The policy's file.
+        """
         return Fingerprint.load(reference_file(beside), self.reference_digest)
 
     def load_model(self, schema: Schema, given: Model | str | None = None) -> Model | None:
@@ -132,6 +160,10 @@ class Policy:
 
         Nothing that a policy names is executed, because anybody can write one and its digest is no
         secret: a model in a file, and one that was built in Python, has to be given.
+
+        Args:
+            schema: What the table is declared to hold.
+            given: The model, or its name, or `path/to/file.py:function`.
         """
         from understudy.adapters.loading import load_model, names_file
 
@@ -178,7 +210,12 @@ class Policy:
         return file
 
     def build(self, model: Model | None, earlier: Mapping[str, Any] | None) -> Mechanism:
-        """Return the mechanism of a period, given the θ of the one before it, if there is one."""
+        """Return the mechanism of a period.
+
+        Args:
+            model: The model of a record, if there is one.
+            earlier: θ of the period before, if there is one.
+        """
         options = {name: getattr(self, name) for name in _OPTIONS}
         built = make_mechanism(
             self.mechanism, epsilon=self.epsilon, adjacency=self.adjacency, **options

@@ -65,7 +65,9 @@ class Release(_Attached):
     """
 
     guarantee: Guarantee
+    """What is promised about it."""
     tables: tuple[pd.DataFrame, ...]
+    """The synthetic tables."""
     parameters: tuple[dict[str, Any], ...]
     """Contents of `parameters.json`, one for each table."""
 
@@ -79,7 +81,15 @@ class Release(_Attached):
         model: Model | None,
         internal: Internal,
     ) -> Release:
-        """Return a release with both its halves."""
+        """Return a release with both its halves.
+
+        Args:
+            guarantee: What is promised.
+            tables: The synthetic tables.
+            parameters: What is published of each.
+            model: What the rows were simulated from.
+            internal: The half that stays.
+        """
         made = cls(guarantee, tables, parameters)
         object.__setattr__(made, "model", model)
         object.__setattr__(made, "_internal", internal)
@@ -143,7 +153,13 @@ class Release(_Attached):
     def write(
         self, directory: str | os.PathLike[str], *, force: bool = False, parquet: bool = False
     ) -> Path:
-        """Write both halves; an earlier release in the same place is replaced only by force."""
+        """Write both halves, and tell the ledger that it is published.
+
+        Args:
+            directory: Where to write; it must not exist, unless `force`.
+            force: Replace an earlier release in that place.
+            parquet: Write Parquet beside CSV.
+        """
         destination, internal = Path(directory), self.internal
         check_destination(destination, force=force)
         if internal.charge is not None:

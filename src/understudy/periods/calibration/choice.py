@@ -20,14 +20,14 @@ LOSS = 1.25
 
 
 @dataclass(frozen=True)
-class Target:
+class WantedAccuracy:
     """An accuracy to reach, such as max_ecdf=0.03."""
 
     metric: str
     value: float
 
     @classmethod
-    def parse(cls, text: str) -> Target:
+    def parse(cls, text: str) -> WantedAccuracy:
         """Read METRIC=VALUE."""
         metric, equals, value = (part.strip() for part in text.partition("="))
         if metric not in METRICS or not equals:
@@ -69,7 +69,7 @@ def best_by_epsilon(outcomes: Sequence[Outcome], metric: str = "distance") -> di
     return dict(sorted(best.items()))
 
 
-def smallest_epsilon(outcomes: Sequence[Outcome], target: Target) -> Outcome | None:
+def smallest_epsilon(outcomes: Sequence[Outcome], target: WantedAccuracy) -> Outcome | None:
     """Return the setting with the smallest ε that reaches a target, if one does."""
     best = best_by_epsilon(outcomes, target.metric)
     return next((outcome for outcome in best.values() if target.reached(outcome)), None)
@@ -80,7 +80,7 @@ def choose(
     baseline: Outcome | None,
     *,
     epsilon: float | None = None,
-    target: Target | None = None,
+    target: WantedAccuracy | None = None,
     public: bool = True,
 ) -> Outcome:
     """Return the outcome of the setting to release with.
@@ -106,7 +106,7 @@ def choose(
 
 
 def _unreached(
-    outcomes: Sequence[Outcome], target: Target, epsilon: float | None, public: bool
+    outcomes: Sequence[Outcome], target: WantedAccuracy, epsilon: float | None, public: bool
 ) -> str:
     averages = [outcome.average(target.metric) for outcome in outcomes]
     numbers = [average for average in averages if average is not None]

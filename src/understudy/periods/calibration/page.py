@@ -5,7 +5,12 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from understudy.periods.calibration.choice import LOSS, Target, best_by_epsilon, smallest_epsilon
+from understudy.periods.calibration.choice import (
+    LOSS,
+    WantedAccuracy,
+    best_by_epsilon,
+    smallest_epsilon,
+)
 from understudy.periods.calibration.frontier import frontier
 from understudy.periods.calibration.words import cost
 from understudy.privacy.rounding import plain
@@ -93,7 +98,7 @@ def _reason(calibration: Calibration) -> str:
 def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:
     """Return the smallest ε for accuracies that people ask for."""
     metric = "max_ecdf" if calibration.chosen.average("max_ecdf") is not None else "total_variation"
-    targets = [Target(metric, value) for value in _ASKED]
+    targets = [WantedAccuracy(metric, value) for value in _ASKED]
     if calibration.target is not None and calibration.target not in targets:
         targets.insert(0, calibration.target)
     rows = []

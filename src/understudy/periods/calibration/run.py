@@ -23,7 +23,7 @@ from understudy.errors import BadInput
 from understudy.ledger.ledger import checked_budget, checked_line
 from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
-from understudy.periods.calibration.choice import Target, choose
+from understudy.periods.calibration.choice import WantedAccuracy, choose
 from understudy.periods.calibration.settings import EPSILONS, settings
 from understudy.periods.calibration.sweep import Outcome, Sweep
 from understudy.periods.policy import Policy, model_terms, reference_file
@@ -49,14 +49,21 @@ class Calibration(Confidential):
     policy: Policy
     """Complete but for the file of its schema, which is settled when it is written."""
     schema: Schema
+    """What the tables are declared to hold."""
     reference: Fingerprint
     """By what the reference is recognised; stays inside."""
     chosen: Outcome
+    """What came of the setting that was chosen."""
     baseline: Outcome | None
+    """What came of the model without privacy, if there is a model."""
     outcomes: tuple[Outcome, ...]
-    target: Target | None
+    """What came of every setting that was tried."""
+    target: WantedAccuracy | None
+    """The accuracy that was asked for, if one was."""
     records: int
+    """Of the reference."""
     draws: int
+    """At each setting."""
 
     @property
     def periods(self) -> int:
@@ -140,7 +147,7 @@ def calibrate(
     _check(reference_is, population, draws=draws, periods=periods)
     if budget is not None:
         checked_budget(budget)
-    aim = None if target is None else Target.parse(target)
+    aim = None if target is None else WantedAccuracy.parse(target)
     public, relation = reference_is == "public", Adjacency.parse(adjacency)
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     tried = settings(

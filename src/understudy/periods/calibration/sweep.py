@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.errors import Refused
 from understudy.mechanisms import Unweighted, make_mechanism
-from understudy.mechanisms.base import Earlier
+from understudy.mechanisms.base import EarlierTheta
 from understudy.periods.calibration.settings import Setting
 from understudy.support.confidential import Confidential
 from understudy.synthesis.run import synthesize
@@ -120,14 +120,14 @@ class Sweep:
 
     def _tables(self, setting: Setting | None) -> Iterator[pd.DataFrame]:
         mechanism = self._mechanism(setting)
-        if mechanism.earlier is Earlier.WELCOME:
+        if mechanism.earlier is EarlierTheta.WELCOME:
             for seed in range(self.seed, self.seed + self.draws):
                 theta = self._release(mechanism, 2 * seed, 1).parameters[0]["parameters"]
                 following = mechanism.following(theta, self.model)
                 yield from self._release(following, 2 * seed + 1, 1).tables
             return
         # One fit has draws enough, where the posterior does not depend on an earlier draw.
-        if mechanism.earlier is Earlier.NEEDED:
+        if mechanism.earlier is EarlierTheta.NEEDED:
             mechanism = mechanism.following(self.theta, self.model)
         yield from self._release(mechanism, self.seed, self.draws).tables
 
