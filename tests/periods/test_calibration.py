@@ -85,9 +85,8 @@ class TestChoice:
 
     def test_a_target_takes_the_smallest_epsilon_that_reaches_it(self):
         assert smallest_epsilon(GRID, WantedAccuracy("max_ecdf", 0.16)).setting.epsilon == 0.1
-        assert (
-            choose(GRID, BASELINE, target=WantedAccuracy("max_ecdf", 0.055)).setting.epsilon == 1.0
-        )
+        wanted = WantedAccuracy("max_ecdf", 0.055)
+        assert choose(GRID, BASELINE, target=wanted).setting.epsilon == 1.0
         with pytest.raises(Refused, match=r"max_ecdf = 0.03 is not reached.* the best is 0.04"):
             choose(GRID, BASELINE, target=WantedAccuracy("max_ecdf", 0.03))
         with pytest.raises(Refused, match="total_variation cannot be measured"):

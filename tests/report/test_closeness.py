@@ -21,7 +21,7 @@ def test_closeness_is_told_in_plain_words():
     ours = pd.DataFrame({"pay": [10.0, 20.0, 30.0, 40.0], "sex": ["f", "f", "m", "m"]})
     theirs = pd.DataFrame({"pay": [10.0, 22.0, 33.0, 44.0], "sex": ["f", "m", "m", "m"]})
     told = closeness.sentences(
-        schema, compare(ours, theirs, schema), EarlierTheta("2026-01", ours), theirs
+        schema, compare(ours, theirs, schema), Earlier("2026-01", ours), theirs
     )
     assert told == [
         "Half of the confidential records have pay up to 25; half of the synthetic rows up to "

@@ -21,7 +21,7 @@ from understudy.utility import max_ecdf
 def test_what_moved_is_told_with_what_chance_alone_would_do():
     before = people(1000)
     now = before.assign(pay=before["pay"] + 5, works=people(1000, seed=1)["works"])
-    found = since(EarlierTheta("2026-01", before), now, PEOPLE)
+    found = since(Earlier("2026-01", before), now, PEOPLE)
     mean, median, works = found["rows"]
     assert mean[0] == "pay: mean"
     assert mean[3] == "+5"
@@ -45,7 +45,7 @@ def test_columns_with_missing_values_and_without_any_value_are_compared():
     schema = Schema.from_dict({"columns": {"a": column, "b": column}})
     before = pd.DataFrame({"a": [1.0, np.nan], "b": [np.nan, np.nan]})
     now = pd.DataFrame({"a": [2.0, 3.0], "b": [1.0, 2.0]})
-    found = since(EarlierTheta("then", before), now, schema)
+    found = since(Earlier("then", before), now, schema)
     assert [row[0] for row in found["rows"]] == ["a: missing", "a: mean", "a: median", "b: missing"]
     assert len(found["pictures"]) == 1
 
@@ -53,7 +53,7 @@ def test_columns_with_missing_values_and_without_any_value_are_compared():
 def test_the_report_shows_the_drift_only_where_there_is_an_earlier_release():
     page = tiny_page()
     assert "Since the last release" not in Reader(page.render()).text
-    html = tiny_page(earlier=EarlierTheta(HOSTILE, page.confidential)).render()
+    html = tiny_page(earlier=Earlier(HOSTILE, page.confidential)).render()
     reader = Reader(html)
     assert "script" not in reader.tags
     assert HOSTILE in "".join(reader.words)
