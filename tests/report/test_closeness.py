@@ -6,6 +6,7 @@ import pandas as pd
 
 import understudy as us
 from understudy.report import closeness
+from understudy.report.drift import Earlier
 from understudy.utility import compare
 
 

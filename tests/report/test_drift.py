@@ -14,7 +14,7 @@ from pages import (
     tiny_page,
 )
 from understudy.domain.schema import Schema
-from understudy.report.drift import since
+from understudy.report.drift import Earlier, since
 from understudy.utility import max_ecdf
 
 
