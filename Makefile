@@ -5,13 +5,17 @@ BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.bench-ready
 
-.PHONY: demo test lint format bench peers clean
+.PHONY: demo test test-slow lint format bench peers clean
 
 demo: $(READY)
 	$(BIN)/understudy demo
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+# What takes minutes: every example of the documentation, races, kills, whole studies.
+test-slow: $(READY)
+	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 lint: $(READY)
 	$(BIN)/ruff check .

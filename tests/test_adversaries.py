@@ -53,6 +53,7 @@ def surely_more_than_allowed(often, seldom):
     return low > np.exp(EPSILON) * high
 
 
+@pytest.mark.slow
 def test_the_record_that_tips_two_wells_is_not_given_away():
     """With starts at the best of eight points it was: positive in 12 runs of 40 and in none on
     the neighbour, negative in none and in 18."""

@@ -155,7 +155,8 @@ import json, resource, sys, time
 from pathlib import Path
 import understudy as us
 from understudy.errors import BadInput
-from understudy.models import formula, joint, mixture
+from understudy.models import formula
+from understudy.models.table import joint, mixture
 
 schema = us.Schema.from_dict({"columns": {"y": {"role": "confidential", "type": "continuous",
     "bounds": [0, 1]}, "x": {"role": "public", "type": "continuous", "bounds": [0, 1]}}})
