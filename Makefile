@@ -4,17 +4,18 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 BENCH_READY := .venv/.bench-ready
+DOCS_READY := .venv/.docs-ready
 
-.PHONY: demo test test-slow lint format bench peers clean
+.PHONY: demo test test-slow lint format docs bench peers clean
 
 demo: $(READY)
 	$(BIN)/understudy demo
 
 test: lint
-	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m 'not slow'
 
-# What takes minutes: every example of the documentation, races, kills, whole studies.
-test-slow: $(READY)
+# What takes minutes: killed runs, races, the documentation as a whole.
+test-slow: $(DOCS_READY)
 	$(BIN)/pytest -n 2 --dist worksteal -m slow
 
 lint: $(READY)
@@ -25,6 +26,12 @@ lint: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The guides and the API reference as one site, to be opened at site/index.html. Warnings are errors.
+docs: $(DOCS_READY)
+	rm -rf site
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -d build/doctrees docs site
+	$(BIN)/python scripts/check_site.py site
 
 # Stan needs a C++ compiler. On a machine with nothing else to do: the times are the result.
 bench: $(BENCH_READY)
@@ -48,5 +55,9 @@ $(BENCH_READY): $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	touch $(BENCH_READY)
 
+$(DOCS_READY): $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	touch $(DOCS_READY)
+
 clean:
-	rm -rf .venv understudy-demo understudy-study .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site build docs/api understudy-demo understudy-study .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -33,13 +33,13 @@ from contest import (
     DRAWS,
     PATIENCE,
     WARM_UP,
-    Fit,
+    FitTarget,
     StudyRound,
-    Target,
+    TimedFit,
     figure,
 )
 from stan_fits import compiled, stan_fit
-from stan_programs import Program, programs
+from stan_programs import StanProgram, programs
 from stan_tables import Fits, advantages, agreement, disagreements, full_study, times
 from understudy.study.paper import EPSILONS, REPLICATES, SHAPES, N
 
@@ -47,7 +47,7 @@ PAPER = Path(__file__).resolve().parents[2] / "shared" / "paper.tex"
 SIZES = (2_000, 20_000, 200_000, 1_000_000)
 OURS = ("our NUTS", "our quadrature")
 
-Contestant = Callable[[Target, int], Fit]
+Contestant = Callable[[FitTarget, int], TimedFit]
 Contestants = dict[str, Contestant]
 
 
@@ -98,14 +98,14 @@ def headline(paper: Path) -> Iterator[str]:
         yield "The paper's source is absent: a program of ours with the same loop stands in."
 
 
-def compilation(stan: Sequence[Program]) -> Iterator[str]:
+def compilation(stan: Sequence[StanProgram]) -> Iterator[str]:
     """Compile Stan's programs and say how long that took."""
     yield "Stan's compilation, not counted below: " + ", ".join(
         f"{compiled(program):.0f} s ({program.name})" for program in stan
     )
 
 
-def everybody(stan: Sequence[Program]) -> Contestants:
+def everybody(stan: Sequence[StanProgram]) -> Contestants:
     """Return the contestants by name. JAX starts here, after Stan's workers were forked."""
     from our_fits import nuts_fit, quadrature_fit
 
@@ -113,15 +113,15 @@ def everybody(stan: Sequence[Program]) -> Contestants:
     return {**theirs, **dict(zip(OURS, (nuts_fit, quadrature_fit), strict=True))}
 
 
-def targets(n: int) -> list[Target]:
+def targets(n: int) -> list[FitTarget]:
     """Return the Unweighted target and the censored ones of a table with n records.
 
     In the study, Unweighted, Weighted and three Weighted-e have no bound; at each ε, Censor_w and
     Censor_uw share one.
     """
     x = np.random.default_rng(n).beta(*SHAPES, n)
-    censored = [Target(f"censored, ε = {e:g}", x, e / 2, fits=2) for e in EPSILONS]
-    return [Target("unweighted", x, math.inf, fits=2 + len(EPSILONS)), *censored]
+    censored = [FitTarget(f"censored, ε = {e:g}", x, e / 2, fits=2) for e in EPSILONS]
+    return [FitTarget("unweighted", x, math.inf, fits=2 + len(EPSILONS)), *censored]
 
 
 def exactly() -> dict[str, np.ndarray]:

@@ -22,7 +22,7 @@ PATIENCE = 60.0
 
 
 @dataclass(frozen=True)
-class Target:
+class FitTarget:
     """A table of values in (0, 1) and the bound B at which its scores are censored."""
 
     name: str
@@ -33,7 +33,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Fit:
+class TimedFit:
     """Draws of φ and λ, and how long they took."""
 
     seconds: float
@@ -96,7 +96,7 @@ def ratios(numerators: Sequence[float], denominators: Sequence[float]) -> Spread
     return spread([a / b for a, b in zip(numerators, denominators, strict=True)])
 
 
-def standard_errors_apart(fits: Sequence[Fit], exact: np.ndarray) -> float:
+def standard_errors_apart(fits: Sequence[TimedFit], exact: np.ndarray) -> float:
     """Return how far the pooled means of φ and λ are from the exact ones, the larger of the two."""
     mean = np.mean([fit.mean for fit in fits], axis=0)
     error = np.sqrt(np.sum([fit.error**2 for fit in fits], axis=0)) / len(fits)

@@ -49,12 +49,12 @@ def main() -> None:
     release = us.synthesize(
         model, table(np.random.default_rng(0)), us.Anchored(epsilon=asked.epsilon)
     )
-    seen = release.internal.diagnostics
-    rhat = max(np.max(each["rhat"]) for each in seen["parameters"].values())
+    diagnostics = release.internal.diagnostics
+    rhat = max(np.max(each["rhat"]) for each in diagnostics["parameters"].values())
     print(
         f"{asked.family}, {model.dimension} parameters, ε = {asked.epsilon:g}: "
         f"{time.monotonic() - started:.0f} s in {release.guarantee.stages} stages, "
-        f"largest R-hat {rhat:.4f}, max-ECDF {seen['utility']['y']['max_ecdf']:.4f}"
+        f"largest R-hat {rhat:.4f}, max-ECDF {diagnostics['utility']['y']['max_ecdf']:.4f}"
     )
 
 

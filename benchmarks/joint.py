@@ -74,8 +74,8 @@ def main() -> None:
             made = release.synthetic
             distances.append(max_ecdf(table["earnings"].to_numpy(), made["earnings"].to_numpy()))
             errors.append(coefficients(made) / truth - 1)
-            seen = release.internal.diagnostics
-            judged = [*seen["parameters"].values(), *seen["gate"].values()]
+            diagnostics = release.internal.diagnostics
+            judged = [*diagnostics["parameters"].values(), *diagnostics["gate"].values()]
             rhats.append(max(each["rhat"] for each in judged))
         cells = [
             f"{np.mean(distances):.3f} ± {np.std(distances):.3f}",

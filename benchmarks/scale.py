@@ -54,11 +54,11 @@ def earnings(path: Path, runs: int) -> None:
     )
     model = us.formula("earnings ~ gender + degree + age", family="beta", schema=schema)
     print(f"CPS 2004, n = {len(table)}, {model.dimension} parameters, ε = 0.5 add-remove")
-    open_ = np.mean([timed(model, table, us.Unweighted(), "earnings") for _ in range(runs)])
+    without = np.mean([timed(model, table, us.Unweighted(), "earnings") for _ in range(runs)])
     private = np.mean(
         [timed(model, table, us.Anchored(epsilon=0.5), "earnings") for _ in range(runs)]
     )
-    print(f"difference of the means: {private - open_:+.4f}\n")
+    print(f"difference of the means: {private - without:+.4f}\n")
 
 
 def million() -> None:

@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from contest import CHAINS, DRAWS, WARM_UP, Fit, Target
-from stan_programs import Program
+from contest import CHAINS, DRAWS, WARM_UP, FitTarget, TimedFit
+from stan_programs import StanProgram
 
 LARGE_BOUND = 1e6
 """What stands for an infinite bound, which Stan's data cannot hold: no score comes near it."""
 _OWN_CLOCK = re.compile(rb"([0-9.]+) seconds \(Total\)")
 
 
-def compiled(program: Program) -> float:
+def compiled(program: StanProgram) -> float:
     """Compile a program anew, let Stan start its workers, and return the seconds of compiling.
 
     httpstan forks its workers at the first fit. That must be over before JAX starts its threads,
@@ -35,7 +35,7 @@ def compiled(program: Program) -> float:
     import httpstan.models
 
     httpstan.cache.delete_model_directory(httpstan.models.calculate_model_name(program.code))
-    few = Target("a few records", np.array([0.1, 0.2, 0.4]), LARGE_BOUND)
+    few = FitTarget("a few records", np.array([0.1, 0.2, 0.4]), LARGE_BOUND)
     started = time.perf_counter()
     # With the real stderr, from which httpstan keeps the compiler's warnings.
     with contextlib.redirect_stdout(sys.stderr):
@@ -46,7 +46,7 @@ def compiled(program: Program) -> float:
     return seconds
 
 
-def stan_fit(program: Program, target: Target, seed: int) -> Fit:
+def stan_fit(program: StanProgram, target: FitTarget, seed: int) -> TimedFit:
     """Fit a target; `seed` must be new, because httpstan replays a fit that it has seen."""
     with _quiet():
         model = _build(program, target, seed)
@@ -56,10 +56,10 @@ def stan_fit(program: Program, target: Target, seed: int) -> Fit:
     _forget(model)
     # PyStan pools draws with the chain as the fastest index.
     draws = np.stack([fit[name].reshape(DRAWS, CHAINS).T for name in ("phi", "lambda")], axis=-1)
-    return Fit(seconds, draws, own_clock=_own_clock(fit))
+    return TimedFit(seconds, draws, own_clock=_own_clock(fit))
 
 
-def _build(program: Program, target: Target, seed: int) -> Any:
+def _build(program: StanProgram, target: FitTarget, seed: int) -> Any:
     import stan
 
     return stan.build(program.code, data=_data(program, target), random_seed=seed)
@@ -70,7 +70,7 @@ def _sample(model: Any, *, warm_up: int, draws: int) -> Any:
         return model.sample(num_chains=CHAINS, num_warmup=warm_up, num_samples=draws)
 
 
-def _data(program: Program, target: Target) -> dict[str, Any]:
+def _data(program: StanProgram, target: FitTarget) -> dict[str, Any]:
     known = {
         "n": len(target.x),
         "outcome": target.x,

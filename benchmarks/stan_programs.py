@@ -72,7 +72,7 @@ model {
 
 
 @dataclass(frozen=True)
-class Program:
+class StanProgram:
     """A Stan program under the name that the tables give it."""
 
     name: str
@@ -81,7 +81,7 @@ class Program:
     """What it has to be given, of what `stan_fits.py` can give."""
 
 
-def programs(paper: Path) -> tuple[Program, Program, Program]:
+def programs(paper: Path) -> tuple[StanProgram, StanProgram, StanProgram]:
     """Return the per-record program, the same without its last block, and the vectorised one."""
     if paper.is_file():
         whose, code = "the paper's script", paper_script(paper.read_text(encoding="utf-8"))
@@ -91,9 +91,9 @@ def programs(paper: Path) -> tuple[Program, Program, Program]:
     records = ("n", "outcome", "alpha", "M")
     logarithms = ("n", "log_x", "log1m_x", "alpha", "M")
     return (
-        Program(whose, code, records),
-        Program(f"{whose} without generated quantities", shorter, records),
-        Program("Stan, vectorised", VECTORISED, logarithms),
+        StanProgram(whose, code, records),
+        StanProgram(f"{whose} without generated quantities", shorter, records),
+        StanProgram("Stan, vectorised", VECTORISED, logarithms),
     )
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from contest import CHAINS, Fit, StudyRound, figure, ratios, spread, standard_errors_apart
+from contest import CHAINS, StudyRound, TimedFit, figure, ratios, spread, standard_errors_apart
 
-Fits = dict[tuple[str, str], list[Fit]]
+Fits = dict[tuple[str, str], list[TimedFit]]
 """By target and contestant, one fit for each round."""
 
 FARTHEST = 4.0

@@ -49,7 +49,7 @@ def month(number: int, generator: np.random.Generator) -> pd.DataFrame:
     return pd.DataFrame({"pay": pay})
 
 
-def _settle(reference: pd.DataFrame, schema: Path, epsilon: float, **terms: Any) -> Calibration:
+def _calibrated(reference: pd.DataFrame, schema: Path, epsilon: float, **terms: Any) -> Calibration:
     """Calibrate the anchored beta model, and write the policy beside its schema."""
     model = us.beta(us.Schema.load(schema))
     calibration = calibrate(model, reference, epsilon=epsilon, mechanisms=["anchored"], **terms)
@@ -61,7 +61,7 @@ def year(epsilon: float, place: Path, seed: int) -> list[float]:
     """Calibrate on last December, release twelve months, and return each month's max-ECDF."""
     generator = np.random.default_rng(seed)
     (place / "pay.toml").write_text(PAY)
-    _settle(
+    _calibrated(
         month(-1, generator),
         place / "pay.toml",
         epsilon,
@@ -73,21 +73,20 @@ def year(epsilon: float, place: Path, seed: int) -> list[float]:
     us.Ledger.create(
         place / "ledger.db", budget=12 * epsilon, adjacency="add-remove", population="employees"
     )
-    found = []
+    distances = []
     for number in range(12):
         table = month(number, generator)
         period = f"2026-{number + 1:02d}"
-        release = PendingRelease.of(place / "POLICY.toml", period, place / "ledger.db").release(
-            table
-        )
+        pending = PendingRelease.of(place / "POLICY.toml", period, place / "ledger.db")
+        release = pending.release(table)
         release.write(place / period)
         assert str(release.guarantee.kind) == "strict"
         assert release.guarantee.epsilon is not None
-        found.append(max_ecdf(table["pay"], release.synthetic["pay"]))
+        distances.append(max_ecdf(table["pay"], release.synthetic["pay"]))
     ledger = us.Ledger.open(place / "ledger.db")
     assert ledger.spent().epsilon == 12 * epsilon, "the ledger has what was released"
     assert ledger.left() == 0
-    return found
+    return distances
 
 
 def twelve_months(epsilon: float, repetitions: int) -> None:
@@ -113,7 +112,7 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         (place / "cps.toml").write_text(CPS)
-        found = _settle(
+        calibration = _calibrated(
             tables[1992],
             place / "cps.toml",
             epsilon,
@@ -122,7 +121,7 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
             population="workers",
             budget=epsilon,
         )
-        print(f"CPS, policy of 1992 ({found.chosen.setting}), 2004 at ε = {epsilon:g}")
+        print(f"CPS, policy of 1992 ({calibration.chosen.setting}), 2004 at ε = {epsilon:g}")
         model = us.beta(us.Schema.load(place / "cps.toml"))
         plain = us.synthesize(model, tables[2004], us.Unweighted(), tables=runs)
         without = [max_ecdf(tables[2004]["earnings"], t["earnings"]) for t in plain.tables]
@@ -130,7 +129,8 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
         for run in range(runs):
             ledger = place / f"{run}.db"
             us.Ledger.create(ledger, budget=epsilon, adjacency="add-remove", population="workers")
-            release = PendingRelease.of(place / "POLICY.toml", "2004", ledger).release(tables[2004])
+            pending = PendingRelease.of(place / "POLICY.toml", "2004", ledger)
+            release = pending.release(tables[2004])
             assert str(release.guarantee.kind) == "strict"
             private.append(max_ecdf(tables[2004]["earnings"], release.synthetic["earnings"]))
     print(f"  without privacy   {np.mean(without):.4f}   {np.round(without, 4)}")

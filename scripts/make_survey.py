@@ -68,8 +68,7 @@ def bend(salaries: NDArray[np.float64]) -> NDArray[np.float64]:
     from scipy.interpolate import PchipInterpolator
 
     probabilities, values = zip(*KNOTS, strict=True)
-    found = np.quantile(salaries, probabilities)
-    bent = PchipInterpolator(found, values)
+    bent = PchipInterpolator(np.quantile(salaries, probabilities), values)
     return np.asarray(bent(salaries), dtype=np.float64)
 
 

@@ -51,7 +51,7 @@ RECORD = st.sampled_from([0.0, 1.0, 1e-300, 1e-12, 1 - 1e-12]) | st.floats(0, 1)
 
 @given(st.lists(RECORD, min_size=9, max_size=9), RECORD, RECORD, st.sampled_from([0.25, 1.0, 2.5]))
 def test_no_neighbour_of_any_table_breaks_the_theorem(others, old, new, bound):
-    promised = staged([bound], 1, asked=2 * bound, under=Adjacency.ADD_REMOVE)
+    promised = staged((bound,), 1, asked=2 * bound, under=Adjacency.ADD_REMOVE)
     with_old = ([*others, old], np.ones(10))
     with_new = ([*others, new], np.ones(10))
     without = ([*others, old], np.r_[np.ones(9), 0.0])

@@ -67,10 +67,20 @@ def fitted(model, truth, seed=0):
     return {name: draws.reshape(-1, *draws.shape[2:]) for name, draws in fit.theta.items()}
 
 
+FAST = (("beta", NUMBER), ("bernoulli", BINARY))
+"""A number and a level; compiling the chains of a family takes seconds."""
+
+
 @pytest.mark.parametrize(
     ("family", "outcome", "truth"),
-    TRUTHS,
-    ids=[f"{family}-{outcome.get('bounds', '')}" for family, outcome, _ in TRUTHS],
+    [
+        pytest.param(
+            *(family, outcome, truth),
+            id=f"{family}-{outcome.get('bounds', '')}",
+            marks=[] if (family, outcome) in FAST else pytest.mark.slow,
+        )
+        for family, outcome, truth in TRUTHS
+    ],
 )
 def test_the_truth_lies_within_four_posterior_standard_deviations(family, outcome, truth):
     schema = us.Schema.from_dict({"columns": {"y": outcome, **PREDICTORS}})
@@ -82,6 +92,7 @@ def test_the_truth_lies_within_four_posterior_standard_deviations(family, outcom
         assert np.all(draws.std(axis=0) < 0.5 * np.maximum(1, np.abs(truth[name]))), name
 
 
+@pytest.mark.slow
 def test_varying_intercepts_are_recovered():
     truth = {
         "Intercept": 0.2,

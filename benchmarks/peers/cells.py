@@ -63,9 +63,9 @@ def run_cell(
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
     if process.returncode or not said:
-        found: dict[str, Any] = {"error": f"crash, exit code {process.returncode}"}
+        answer: dict[str, Any] = {"error": f"crash, exit code {process.returncode}"}
     else:
-        found = json.loads(said)
-    if "error" in found:
+        answer = json.loads(said)
+    if "error" in answer:
         print(complaints, file=sys.stderr)
-    return found
+    return answer

@@ -47,12 +47,12 @@ def decode(codes: pd.DataFrame, schema: Schema, random: np.random.Generator) -> 
 
     values = {}
     for column in schema.columns:
-        found = codes[column.name].to_numpy(dtype=np.int64)
+        own = codes[column.name].to_numpy(dtype=np.int64)
         if column.levels is not None:
-            values[column.name] = np.array(column.levels, dtype=object)[found]
+            values[column.name] = np.array(column.levels, dtype=object)[own]
         elif column.whole:
-            values[column.name] = column.lower + found
+            values[column.name] = column.lower + own
         else:
-            place = (found + random.random(len(found))) / BINS
+            place = (own + random.random(len(own))) / BINS
             values[column.name] = column.lower + column.width * place
     return pd.DataFrame(values)

@@ -67,11 +67,11 @@ def _mean(values: Iterable[float | None], form: str) -> str:
 def cells(sources: Iterable[str], epsilons: Iterable[float], tools: Iterable[str]) -> list[Cell]:
     """Return the empty cells in the order of the table, without privacy first."""
     chosen, at = list(tools), list(epsilons)
-    found = []
+    every = []
     for source in sources:
-        found += [Cell(source, float("inf"), tool) for tool in BASELINES if tool in chosen]
-        found += [Cell(source, epsilon, tool) for epsilon in at for tool in TOOLS if tool in chosen]
-    return found
+        every += [Cell(source, float("inf"), tool) for tool in BASELINES if tool in chosen]
+        every += [Cell(source, epsilon, tool) for epsilon in at for tool in TOOLS if tool in chosen]
+    return every
 
 
 def _versions() -> str:

@@ -27,18 +27,20 @@ def run(source: Source, directory: Path, tool: str, epsilon: float) -> dict[str,
     started = time.monotonic()
     synthetic = chosen[tool](task)
     seconds = time.monotonic() - started
-    found = measure_table(table, synthetic, source.schema, regression=source.regression)
-    assert found.regression is not None
+    measured = measure_table(table, synthetic, source.schema, regression=source.regression)
+    assert measured.regression is not None
     return {
         "seconds": seconds,
         "max_ecdf": {
-            name: each.max_ecdf for name, each in found.columns.items() if isinstance(each, Utility)
+            name: each.max_ecdf
+            for name, each in measured.columns.items()
+            if isinstance(each, Utility)
         },
-        "pairs": found.headlines()["pairs: mean total variation"],
-        "pmse_ratio": found.propensity.ratio,
+        "pairs": measured.headlines()["pairs: mean total variation"],
+        "pmse_ratio": measured.propensity.ratio,
         "coefficients": {
             each.name: each.relative_difference
-            for each in found.regression.coefficients
+            for each in measured.regression.coefficients
             if each.name != "Intercept"
         },
     }
@@ -49,11 +51,13 @@ def main() -> None:
     cell = json.load(sys.stdin)
     output, sys.stdout = sys.stdout, sys.stderr
     try:
-        found = run(SOURCES[cell["source"]], Path(cell["directory"]), cell["tool"], cell["epsilon"])
+        answer = run(
+            SOURCES[cell["source"]], Path(cell["directory"]), cell["tool"], cell["epsilon"]
+        )
     except Exception as error:  # noqa: BLE001 - a tool's failure, of any kind, is a result
         traceback.print_exc()
-        found = {"error": type(error).__name__}
-    json.dump(found, output)
+        answer = {"error": type(error).__name__}
+    json.dump(answer, output)
 
 
 if __name__ == "__main__":

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from understudy.adapters.numpyro import from_numpyro as from_numpyro
     from understudy.adapters.pymc import from_pymc as from_pymc
     from understudy.audit import audit as audit
+    from understudy.domain.drafting import draft as draft
     from understudy.domain.schema import Schema as Schema
-    from understudy.domain.tables import read as read_table  # noqa: F401
+    from understudy.domain.table_files import read as read_table  # noqa: F401
     from understudy.errors import BadInput as BadInput
     from understudy.errors import Refused as Refused
     from understudy.ledger.ledger import Ledger as Ledger
@@ -56,9 +57,12 @@ if TYPE_CHECKING:
     from understudy.privacy.composition import compose as compose
     from understudy.privacy.guarantee import Adjacency as Adjacency
     from understudy.privacy.guarantee import Guarantee as Guarantee
+    from understudy.report.comparison import Comparison as Comparison
+    from understudy.report.comparison import compare as compare
     from understudy.synthesis.release import Release as Release
     from understudy.synthesis.run import synthesize as synthesize
     from understudy.synthesis.simulation import sample as sample
+    from understudy.synthesis.synthesizer import Synthesizer as Synthesizer
     from understudy.utility import measure_table as measure_table
 
 _HOME = {
@@ -67,7 +71,8 @@ _HOME = {
     "understudy.adapters.pymc": "from_pymc",
     "understudy.audit": "audit",
     "understudy.domain.schema": "Schema",
-    "understudy.domain.tables": "read_table",
+    "understudy.domain.drafting": "draft",
+    "understudy.domain.table_files": "read_table",
     "understudy.errors": "BadInput Refused",
     "understudy.ledger.ledger": "Ledger",
     "understudy.mechanisms": "Anchored CensorUw CensorW Mechanism PerturbedHistogram "
@@ -84,9 +89,11 @@ _HOME = {
     "understudy.periods.policy": "Policy",
     "understudy.privacy.composition": "compose",
     "understudy.privacy.guarantee": "Adjacency Guarantee",
+    "understudy.report.comparison": "Comparison compare",
     "understudy.synthesis.release": "Release",
     "understudy.synthesis.run": "synthesize",
     "understudy.synthesis.simulation": "sample",
+    "understudy.synthesis.synthesizer": "Synthesizer",
     "understudy.utility": "measure_table",
 }
 """Names, by the module that has them."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from typing import NoReturn
 
-from understudy.support.files import on_request_to_stop, remove_unfinished
-from understudy.support.left_behind import left_behind
+from understudy.support.files import remove_unfinished
+from understudy.support.stopping import left_behind, on_request_to_stop
 
 
 def main() -> NoReturn:

@@ -19,8 +19,8 @@ b its offset, B the censoring bound. A mechanism is a row of this table:
 
     * with exact draws; by Markov chains it is conditional on their convergence
 
-(ε/2 under add-remove; ε/4 under replace-one. `guarantee.py` says why.) With α = 1, b = 0 and
-B = ∞ the equation is the model's ordinary posterior.
+(ε/2 under add-remove; ε/4 under replace-one. `privacy/guarantee.py` says why.) With α = 1, b = 0
+and B = ∞ the equation is the model's ordinary posterior.
 
 Where f is infinite, as a Beta density is at 0 and 1, the score is its limit, ±B; 0 · ∞ = 0, and
 an undefined difference scores 0. With B = ∞ a density that is infinite at the record tells one θ
@@ -30,12 +30,10 @@ rules θ out. Each is a rule of θ and the record alone, as the guarantee needs,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
+from understudy.models.base import Data, Model
 
 
 class Row(NamedTuple):

@@ -69,10 +69,10 @@ def as_pymc_says(text, family, table, schema, theta, **options):
     ("text", "family", "outcome"),
     [
         ("y ~ group * w + (w | state)", "gaussian", "y"),
-        ("y ~ 1", "t", "y"),
-        ("u ~ w", "beta", "u"),
-        ("k ~ w + (1 | state)", "bernoulli", "k"),
-        ("kind ~ w + (1 | group)", "categorical", "kind"),
+        pytest.param("y ~ 1", "t", "y", marks=pytest.mark.slow),
+        pytest.param("u ~ w", "beta", "u", marks=pytest.mark.slow),
+        pytest.param("k ~ w + (1 | state)", "bernoulli", "k", marks=pytest.mark.slow),
+        pytest.param("kind ~ w + (1 | group)", "categorical", "kind", marks=pytest.mark.slow),
         ("count ~ 0 + group + offset(w)", "negativebinomial", "count"),
     ],
 )
@@ -97,7 +97,7 @@ def test_a_bambi_model_has_the_likelihood_that_bambi_gives_it(text, family, outc
         "y ~ center(w) + standardize(w)",
         "y ~ bs(w, df=5)",
         "y ~ poly(w, 3)",
-        "y ~ group + (scale(w) | state)",
+        pytest.param("y ~ group + (scale(w) | state)", marks=pytest.mark.slow),
     ],
 )
 def test_learned_constants_come_from_the_schema(text):
@@ -107,8 +107,8 @@ def test_learned_constants_come_from_the_schema(text):
     table, theta = example_table(schema, 60), start(model)
     chosen = np.argsort(table["w"])[:9]
     part = {name: values[chosen] for name, values in table.items()}
-    whole = np.asarray(model.record_loglik(theta, model.prepare(table)))[chosen]
-    np.testing.assert_array_equal(whole, model.record_loglik(theta, model.prepare(part)))
+    together = np.asarray(model.record_loglik(theta, model.prepare(table)))[chosen]
+    np.testing.assert_array_equal(together, model.record_loglik(theta, model.prepare(part)))
     ends = {**{name: values[:2] for name, values in table.items()}, "w": np.array([0.0, 10.0])}
     assert np.isfinite(model.record_loglik(theta, model.prepare(ends))).all()
 
@@ -146,12 +146,12 @@ def test_priors_scaled_by_the_data_are_scaled_by_the_schema_instead():
     ("text", "options"),
     [
         ("y ~ group + w", {}),
-        ("y ~ group + w", {"family": "t"}),
         ("y ~ w", {"priors": {"sigma": 2.0}}),
-        ("y ~ w", {"priors": {"sigma": 2}}),
-        ("y ~ offset(w)", {}),
-        (bmb.Formula("y ~ w", "sigma ~ w"), {}),
-        ("y ~ w + (w | group)", {}),
+        pytest.param("y ~ group + w", {"family": "t"}, marks=pytest.mark.slow),
+        pytest.param("y ~ w", {"priors": {"sigma": 2}}, marks=pytest.mark.slow),
+        pytest.param("y ~ offset(w)", {}, marks=pytest.mark.slow),
+        pytest.param(bmb.Formula("y ~ w", "sigma ~ w"), {}, marks=pytest.mark.slow),
+        pytest.param("y ~ w + (w | group)", {}, marks=pytest.mark.slow),
     ],
 )
 def test_a_finished_model_tells_nothing_of_the_table_it_was_built_on(text, options):
@@ -334,7 +334,12 @@ def test_a_bambi_beta_regression_agrees_with_the_formula():
 
 @pytest.mark.parametrize(
     ("outcome", "family"),
-    [("kind", "categorical"), ("kind", "cumulative"), ("answer", "bernoulli"), ("k", "bernoulli")],
+    [
+        pytest.param("kind", "categorical", marks=pytest.mark.slow),
+        ("kind", "cumulative"),
+        ("answer", "bernoulli"),
+        ("k", "bernoulli"),
+    ],
 )
 @pytest.mark.filterwarnings("ignore:The intercept is omitted")
 def test_simulated_levels_have_the_probabilities_of_their_likelihood(outcome, family):
@@ -427,7 +432,7 @@ finished = pay(pd.DataFrame({"salary": [1.0, 2.0, 3.0], "age": [20, 30, 50]}))
 """
 
 
-@pytest.mark.parametrize("name", ["pay", "finished"])
+@pytest.mark.parametrize("name", [pytest.param("pay", marks=pytest.mark.slow), "finished"])
 def test_a_bambi_model_in_a_file_is_recognised_and_synthesised(desk, capsys, name):
     (desk / "model.py").write_text(MODEL)
     job = ["synthesize", "survey.csv", "--schema", "public.toml", "--model", f"model.py:{name}"]

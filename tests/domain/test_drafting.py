@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.domain import drafting, tables
-from understudy.domain.schema import Schema, Type, toml_key
+from understudy.domain.layout import toml_key
+from understudy.domain.schema import Schema, Type
 from understudy.errors import BadInput
 
 

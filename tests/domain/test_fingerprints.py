@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from understudy.domain.fingerprints import Fingerprint
+from understudy.domain.fingerprints import Fingerprint, _mark
 from understudy.domain.schema import Schema
-from understudy.domain.tables import encode, fingerprint, read
+from understudy.domain.tables import encode, read
 from understudy.errors import Refused
 
 PERSON = {"role": "unit"}
@@ -30,9 +30,7 @@ SALT = b"s" * 32
 
 def mark(frame, schema, salt=SALT):
     kept = frame if schema is UNITS else frame.drop(columns="person", errors="ignore")
-    return fingerprint(
-        encode(kept, schema), salt=salt, unit=schema.unit.name if schema.unit else None
-    )
+    return _mark(encode(kept, schema), schema, salt)
 
 
 @pytest.fixture(params=[PLAIN, UNITS], ids=["plain", "units"])

@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
@@ -14,7 +15,7 @@ UNIT = Schema.from_dict(
 )
 
 
-def test_streamed_maxima_equal_those_of_the_whole_matrix():
+def test_streamed_maxima_equal_those_of_a_matrix_of_draws_by_records():
     model = beta(UNIT)
     generator = np.random.default_rng(5)
     values = np.concatenate([generator.beta(0.5, 3, 200), [0.0, 1.0]])
@@ -34,6 +35,7 @@ def test_streamed_maxima_equal_those_of_the_whole_matrix():
 MILLION = """
 from pathlib import Path
 import numpy as np
+import pytest
 from understudy._jax import jnp
 from understudy.samplers.lipschitz import lipschitz_bound, reach
 from understudy.models.beta import beta
@@ -57,6 +59,7 @@ print(peak)
 """
 
 
+@pytest.mark.slow
 def test_a_million_records_and_a_thousand_draws_stay_under_two_gibibytes():
     """A matrix of draws by records would take 8 GB."""
     done = subprocess.run(

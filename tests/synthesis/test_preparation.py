@@ -5,7 +5,7 @@ import pytest
 import understudy as us
 from synthesised import ALONE, BETA, COLUMN, GROUPED, TABLE
 from understudy._jax import jax
-from understudy.synthesis.preparation import frame_of, name_of, prepare
+from understudy.synthesis.preparation import prepare
 
 
 @pytest.mark.parametrize("count", [0, -1, 101, 1.5, True])
@@ -70,9 +70,3 @@ def test_what_was_asked_for_is_settled_as_one_value(tmp_path):
 def test_chains_that_are_not_drawn_cannot_be_accepted():
     with pytest.raises(us.BadInput, match="draws no chains here: leave out `accept_poor_mixing`"):
         prepare(BETA, TABLE, us.Anchored(epsilon=1.0), accept_poor_mixing=True)
-
-
-def test_sentences_name_a_table_by_its_file_or_by_its_part(tmp_path):
-    assert name_of(tmp_path / "pay.csv", "the table") == str(tmp_path / "pay.csv")
-    assert name_of(TABLE, "the table") == "the table"
-    assert frame_of(TABLE) is TABLE

@@ -44,10 +44,21 @@ _POINTS = 1009
 def from_bambi(
     model: Callable[..., Any] | Any, *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a `bambi.Model`, or a function of a frame that builds one, into a model."""
+    """Turn a `bambi.Model`, or a function of a frame that builds one, into a model.
+
+    Args:
+        model: A function of one argument, a data frame, that returns a `bambi.Model` of it; or a
+            finished `bambi.Model` without priors of its own, which is built again on public rows.
+        schema: Declares the columns that it may take, and the domain of public trial tables.
+        spec: What a release says about the model; by default its name and a digest of its source.
+
+    Raises:
+        BadInput: If Bambi is not installed, or the model depends on what it must not depend on; the
+            sentence says what to change.
+    """
     bambi = installed("bambi")
-    from understudy.adapters.bambi_design import Design
-    from understudy.adapters.pymc_model import Program, as_model
+    from understudy.adapters.bambi_inputs import BambiInputs
+    from understudy.adapters.pymc_model import GraphProgram, as_model
 
     points = _points(schema)
     frame = as_frame(points, schema)
@@ -62,12 +73,12 @@ def from_bambi(
         built = _called(model, frame, schema)
     else:
         raise BadInput("from_bambi takes a bambi.Model, or a function that returns one.")
-    design = Design(title, built, schema, frame, points)
-    design.check()
+    inputs = BambiInputs(title, built, schema, frame, points)
+    inputs.check()
     with user_code(title, "read on a public frame"):
-        levels, parts = design.levels(), design.parts()
-        graph = design.graph(parts)
-    outcome = design.outcome.name
+        levels, parts = inputs.levels(), inputs.parts()
+        graph = inputs.graph(parts)
+    outcome = inputs.outcome.name
 
     def encode(columns: Columns) -> Columns:
         rows = as_frame(columns, schema)
@@ -81,7 +92,7 @@ def from_bambi(
         order = np.argsort(levels)
         return {outcome: order[np.searchsorted(levels[order], drawn[outcome])]}
 
-    program = Program(title, lambda table: graph, encode, decode)
+    program = GraphProgram(title, lambda table: graph, encode, decode)
     return as_model(program, schema=schema, spec=spec or {"bambi": title, "digest": mark})
 
 

@@ -3,25 +3,21 @@
 The guarantee needs a prior that ignores the table and a record log-likelihood that ignores the
 other records. Every adapter makes both true by construction: the prior is evaluated on a fixed
 public table, and each record alone. A model that relied on anything else would silently mean
-something different. So its own evaluation on whole public tables, drawn at random from the declared
+something different. So its own evaluation on public tables, drawn at random from the declared
 domain, is compared with that construction, and the model is refused where the two differ.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Role
-from understudy.domain.tables import decode
+from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.tables import Columns, decode
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column, Schema
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Model, Theta
+from understudy.models.base import Model, Theta
 
 SIZES = (101, 103)
 """Sizes of the public example tables: whatever has these sizes in turn runs over the records."""
@@ -41,7 +37,7 @@ INDEPENDENT = (
 
 
 class Evaluation(NamedTuple):
-    """What a model itself computes on a whole table, for several values of θ."""
+    """What a model itself computes on a table, for several values of θ."""
 
     priors: dict[str, np.ndarray]
     """Log prior density of each parameter, shape (values of θ,)."""
@@ -72,24 +68,24 @@ def check(program: Program, model: Model) -> None:
     tables = [example_table(model.schema, rows) for rows in SIZES]
     thetas = jax.vmap(model.constrain)(model.starting_points(jax.random.key(0), _THETAS))
     _check_operations(program, model, tables[0])
-    seen = [program.evaluate(thetas, table) for table in tables]
-    for name, density in seen[0].priors.items():
+    evaluations = [program.evaluate(thetas, table) for table in tables]
+    for name, density in evaluations[0].priors.items():
         if not np.isfinite(density).all():
             raise BadInput(
                 f"in the model '{program.title}' the prior of '{name}' is not a finite number "
                 f"within its range: check the arguments of its distribution."
             )
-    loglik = np.concatenate([evaluation.loglik for evaluation in seen], axis=1)
+    loglik = np.concatenate([each.loglik for each in evaluations], axis=1)
     if np.isnan(loglik).all(axis=0).any() or not np.isfinite(loglik).any():
         raise BadInput(
             f"in the model '{program.title}' records within the declared bounds have a likelihood "
             f"that is no number, whatever the parameters: check the arguments of its distributions "
             f"and that they reach as far as the bounds."
         )
-    fault = _dependence(program, model, thetas, tables, seen)
+    fault = _dependence(program, model, thetas, tables, evaluations)
     if fault is not None:
         again = program.evaluate(thetas, tables[0])
-        if not _same(seen[0], again):
+        if not _same(evaluations[0], again):
             raise BadInput(
                 f"the model '{program.title}' gives two answers to the same table, so it keeps or "
                 f"changes something between calls (a counter, random numbers, a list it adds to): "
@@ -114,10 +110,14 @@ def check_names(title: str, names: list[str], schema: Schema) -> None:
 
 
 def _dependence(
-    program: Program, model: Model, thetas: Theta, tables: list[Columns], seen: list[Evaluation]
+    program: Program,
+    model: Model,
+    thetas: Theta,
+    tables: list[Columns],
+    evaluations: list[Evaluation],
 ) -> str | None:
     """Return what is wrong if the prior depends on the table, or a record on other records."""
-    first, second = (evaluation.priors for evaluation in seen)
+    first, second = (evaluation.priors for evaluation in evaluations)
     alone_prior = jax.jit(lambda: jax.lax.map(model.log_prior, thetas))()
     if any(not np.array_equal(first[name], second[name]) for name in first) or not np.allclose(
         sum(first.values()), alone_prior, rtol=_CLOSE, atol=_CLOSE
@@ -137,8 +137,8 @@ def _dependence(
             return fault
     together = {name: jnp.concatenate([data[name] for data in prepared]) for name in prepared[0]}
     alone = jax.jit(lambda data: jax.lax.map(lambda t: model.record_loglik(t, data), thetas))
-    whole = np.concatenate([evaluation.loglik for evaluation in seen], axis=1)
-    if not np.allclose(whole, alone(together), rtol=_CLOSE, atol=_CLOSE, equal_nan=True):
+    in_tables = np.concatenate([evaluation.loglik for evaluation in evaluations], axis=1)
+    if not np.allclose(in_tables, alone(together), rtol=_CLOSE, atol=_CLOSE, equal_nan=True):
         return fault
     return None
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Data, Theta
+from understudy.domain.tables import Columns
+from understudy.models.base import Data, Theta
 
 
 def with_finite_gradient(

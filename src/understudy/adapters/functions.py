@@ -6,19 +6,15 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jnp
 from understudy.adapters.outside import BY_NAME, first_computed
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
-
 
 AS_GIVEN = "use its arguments as they are, and no other array with an entry for each record"
 """What to look for when a function fails on a public table."""
@@ -96,13 +92,13 @@ def check_closure(function: Callable[..., Any], also: Mapping[str, Any] | None =
     that was written down, and what a function reads from a file while it runs is not seen. The
     guarantee assumes that the model was chosen without looking at the table.
     """
-    found = first_computed(function, also)
-    if found is not None:
-        does = "reaches for values by name at run time" if found.what is BY_NAME else None
+    computed = first_computed(function, also)
+    if computed is not None:
+        does = "reaches for values by name at run time" if computed.what is BY_NAME else None
         raise BadInput(
-            f"the model '{title_of(function)}' {does or f'has {found.what} baked in'}, "
-            f"'{found.name}', from outside: use its arguments instead, write public constants as "
-            f"plain numbers or short lists, and make whatever else it needs inside the function."
+            f"the model '{title_of(function)}' {does or f'has {computed.what} baked in'}, "
+            f"'{computed.name}', from outside: use its arguments instead, write public constants "
+            f"as plain numbers or short lists, and make whatever else it needs inside the function."
         )
 
 

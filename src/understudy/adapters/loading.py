@@ -31,7 +31,14 @@ def load_model(
     family: str | None = None,
     priors: Sequence[str] = (),
 ) -> Model:
-    """Return the model that `--model`, `--family` and `--prior` name."""
+    """Return the model that a text names: built in, by formula, or `path/to/file.py:function`.
+
+    Args:
+        text: What names the model.
+        schema: Declares the columns.
+        family: The family of a formula, and of nothing else.
+        priors: Priors of a formula's parameters, such as `Intercept=normal(0, 1)`.
+    """
     if names_file(text) is not None:
         _check_no_family(text, family, priors)
     file = model_file(text)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpyro import handlers
@@ -25,12 +25,10 @@ from understudy.adapters.checks import SIZES, Evaluation, check, example_table
 from understudy.adapters.edges import log_sum, with_finite_gradient
 from understudy.adapters.functions import AS_GIVEN, arguments, digest, title_of, user_code
 from understudy.adapters.numpyro_sites import Site, Sites
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 _ONE_AT_A_TIME = RLock()
 """All threads share NumPyro's stack of handlers: two functions at once would mix their sites."""
@@ -39,7 +37,19 @@ _ONE_AT_A_TIME = RLock()
 def from_numpyro(
     function: Callable[..., Any], *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a NumPyro function into a model of the schema's confidential columns."""
+    """Turn a NumPyro function into a model of the schema's confidential columns.
+
+    Args:
+        function: Takes columns of the schema by argument name, and `n`, the number of records, if
+            it asks for it; observes each confidential column at a site of that name, in one plate
+            over the records.
+        schema: Declares the columns that it may take, and the domain of public trial tables.
+        spec: What a release says about the model; by default its name and a digest of its source.
+
+    Raises:
+        BadInput: If prior or record log-likelihood depend on what they must not depend on, or the
+            function holds something that was computed; the sentence says what to change.
+    """
     program = _Program(function, schema, arguments(function, schema))
     parameters, combinations = program.sites.parameters, program.sites.combinations
     names = {parameter.name for parameter in parameters}
@@ -158,11 +168,11 @@ class _Program:
         spare = {
             name: jnp.full(rows, values[0]) for name, values in self.sites.combinations.items()
         }
-        ours = {*self.outcomes, *spare}
+        of_records = {*self.outcomes, *spare}
         return {
             name: jnp.sum(_log_prob(site))
             for name, site in self.trace(columns, rows, self.at({**theta, **spare})).items()
-            if site["type"] == "sample" and name not in ours
+            if site["type"] == "sample" and name not in of_records
         }
 
     def table_terms(
@@ -190,7 +200,7 @@ class _Program:
         return jax.vmap(one)(data)
 
     def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
-        """Run the function on a whole table, traced afresh."""
+        """Run the function on a table, traced afresh."""
         data = {name: jnp.asarray(table[name]) for name in self.columns}
         combinations = jax.tree.map(jnp.asarray, self.sites.combinations)
 

@@ -10,19 +10,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpyro.distributions as dist
 
 from understudy._jax import jnp
 from understudy.adapters.checks import INDEPENDENT, SIZES, check_names
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Parameter
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 Site = dict[str, Any]
 
@@ -47,14 +45,14 @@ class Sites:
     @cached_property
     def plate(self) -> str | None:
         """Name of the plate that has one entry for each record, whatever their number."""
-        found = [
+        plates = [
             {site["name"]: site["args"] for site in sites if site["type"] == "plate"}
             for sites in self.examples
         ]
         names = [
             name
-            for name in found[0]
-            if [plates.get(name, (None,))[0] for plates in found] == list(SIZES)
+            for name in plates[0]
+            if [sized.get(name, (None,))[0] for sized in plates] == list(SIZES)
         ]
         if len(names) > 1:
             raise self._fault(
@@ -62,7 +60,7 @@ class Sites:
                 f"observed sites into one."
             )
         for name in names:
-            if found[0][name][1] not in (None, SIZES[0]):
+            if plates[0][name][1] not in (None, SIZES[0]):
                 raise self._fault(
                     f"the plate '{name}' takes a subsample, but every record must count."
                 )

@@ -33,9 +33,21 @@ _SHOWN = 4
 def from_pymc(
     function: Callable[..., Any], *, schema: Schema, spec: dict[str, Any] | None = None
 ) -> Model:
-    """Turn a function that builds a `pm.Model` into a model of the confidential columns."""
+    """Turn a function that builds a `pm.Model` into a model of the confidential columns.
+
+    Args:
+        function: Takes columns of the schema by argument name, and `n`, the number of records, if
+            it asks for it; returns the `pm.Model`, whose observed variables bear the names of the
+            confidential columns.
+        schema: Declares the columns that it may take, and the domain of public trial tables.
+        spec: What a release says about the model; by default its name and a digest of its source.
+
+    Raises:
+        BadInput: If PyMC is not installed, the model is finished already, or it depends on what it
+            must not depend on; the sentence says what to change.
+    """
     pymc = installed("pymc")
-    from understudy.adapters.pymc_model import Program, as_model
+    from understudy.adapters.pymc_model import GraphProgram, as_model
     from understudy.adapters.pymc_source import graph_of_function
 
     if isinstance(function, pymc.Model):
@@ -45,7 +57,7 @@ def from_pymc(
     title = title_of(function)
     build = partial(graph_of_function, function, schema, arguments(function, schema))
     return as_model(
-        Program(title, build),
+        GraphProgram(title, build),
         schema=schema,
         spec=spec or {"pymc": title, "digest": digest(function)},
     )

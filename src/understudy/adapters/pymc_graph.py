@@ -105,9 +105,9 @@ class Graph:
     def _densities(self) -> tuple[list[Any], list[Any]]:
         """Log densities of the parameters, and of the observed columns record by record."""
         known = {self.observed[name]: self.values[name] for name in self.observed}
-        found = conditional_logp({**self._theta, **known})
+        by_value = conditional_logp({**self._theta, **known})
         # Before they are added up, because a sum keeps the type that it was built with.
-        densities = widened([found[value] for value in (*self._theta.values(), *known.values())])
+        densities = widened([by_value[value] for value in (*self._theta.values(), *known.values())])
         split = len(self._theta)
         return [density.sum() for density in densities[:split]], densities[split:]
 
@@ -133,20 +133,20 @@ class Graph:
         return loglik
 
     def evaluate(self, thetas: Theta, arrays: Arrays) -> Evaluation:
-        """Return what the model itself computes on a whole table."""
+        """Return what the model itself computes on a table."""
         rows = len(next(iter(arrays.values())))
         self._check_splits(rows)
         self._check_observes(arrays, rows)
         priors, logliks = self._densities
         inputs, outputs = self._placed([*priors, pt.add(*logliks, 0.0)], rows)
         function = to_numpy([*self._theta.values(), *inputs], outputs)
-        found = [
+        evaluated = [
             function(*self._ordered({name: np.asarray(v[k]) for name, v in thetas.items()}, arrays))
             for k in range(len(next(iter(thetas.values()))))
         ]
         return Evaluation(
-            {name: np.array([each[k] for each in found]) for k, name in enumerate(self.free)},
-            np.array([each[-1] for each in found]),
+            {name: np.array([each[k] for each in evaluated]) for k, name in enumerate(self.free)},
+            np.array([each[-1] for each in evaluated]),
         )
 
     def _check_splits(self, rows: int) -> None:
@@ -168,8 +168,8 @@ class Graph:
     def _check_observes(self, arrays: Arrays, rows: int) -> None:
         """Refuse a variable that observes anything but its column."""
         inputs, outputs = self._placed(list(self.values.values()), rows)
-        found = to_numpy(inputs, outputs)(*(arrays[name] for name in self.inputs))
-        for name, value in zip(self.values, found, strict=True):
+        observed = to_numpy(inputs, outputs)(*(arrays[name] for name in self.inputs))
+        for name, value in zip(self.values, observed, strict=True):
             if not np.array_equal(value, arrays[name]):
                 raise self._fault(
                     f"'{name}' observes something other than the column itself (a transform of it, "

@@ -55,16 +55,12 @@ def to_jax(inputs: list[Any], outputs: list[Any]) -> Callable[..., tuple[Any, ..
     # The rewrites bring short constants of their own, and JAX would follow them.
     wide = FunctionGraph(inputs=graph.inputs, outputs=widened(graph.outputs), clone=True)
     join(wide)
-    function: Callable[..., tuple[Any, ...]] = jax_funcify(wide)
-    return function
+    return jax_funcify(wide)
 
 
 def to_numpy(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
     """Return a NumPy function of the inputs."""
-    function: Callable[..., list[Any]] = compile_pymc(
-        inputs, widened(outputs), mode=_PLAIN, on_unused_input="ignore"
-    )
-    return function
+    return compile_pymc(inputs, widened(outputs), mode=_PLAIN, on_unused_input="ignore")
 
 
 def to_draws(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
@@ -75,8 +71,7 @@ def to_draws(inputs: list[Any], outputs: list[Any]) -> Callable[..., list[Any]]:
 
     def draw(seed: list[int], *values: Any) -> list[Any]:
         reseed_rngs(generators, seed)
-        drawn: list[Any] = function(*values)
-        return drawn
+        return function(*values)
 
     return draw
 
@@ -91,8 +86,7 @@ def widened(outputs: list[Any]) -> list[Any]:
         for source in graph_inputs(outputs)
         if isinstance(source, TensorConstant) and source.dtype in (*_INTEGERS, *_FLOATS)
     }
-    wide: list[Any] = clone_replace(outputs, replace=short, rebuild_strict=False)
-    return wide
+    return clone_replace(outputs, replace=short, rebuild_strict=False)
 
 
 def constants_for_shared(outputs: list[Any]) -> list[Any]:
@@ -102,8 +96,7 @@ def constants_for_shared(outputs: list[Any]) -> list[Any]:
         for source in graph_inputs(outputs)
         if isinstance(source, SharedVariable) and not isinstance(source.type, RandomType)
     }
-    replaced: list[Any] = clone_replace(outputs, replace=shared) if shared else list(outputs)
-    return replaced
+    return clone_replace(outputs, replace=shared) if shared else list(outputs)
 
 
 def constant_shape(variable: Any) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from understudy._jax import jax, jnp
 from understudy.adapters.checks import SIZES, Evaluation, check, example_table
 from understudy.adapters.edges import with_finite_gradient
 from understudy.adapters.functions import AS_GIVEN, user_code
+from understudy.adapters.pymc_graph import Graph
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta
-
-if TYPE_CHECKING:
-    from understudy.adapters.pymc_graph import Graph
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def _unchanged(columns: Columns) -> Columns:
@@ -26,7 +24,7 @@ def _unchanged(columns: Columns) -> Columns:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class GraphProgram:
     """A way to a graph for any public table, and from columns to the arrays it takes."""
 
     title: str
@@ -37,7 +35,7 @@ class Program:
     """From simulated outcomes to columns."""
 
     def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
-        """Build the graph afresh and evaluate it on the whole table."""
+        """Build the graph afresh and evaluate it on the table."""
         graph = self.build(table)
         with user_code(self.title, f"evaluated on {len(next(iter(table.values())))} records"):
             return graph.evaluate(thetas, self.arrays(graph, table))
@@ -51,7 +49,7 @@ class Program:
         }
 
 
-def as_model(program: Program, *, schema: Schema, spec: dict[str, Any]) -> Model:
+def as_model(program: GraphProgram, *, schema: Schema, spec: dict[str, Any]) -> Model:
     """Return the model of a program, after all checks."""
     graph = program.build(example_table(schema, SIZES[0]))
     with user_code(program.title, "read as a model of records", AS_GIVEN):

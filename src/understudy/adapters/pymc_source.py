@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pymc
@@ -14,11 +14,9 @@ from pytensor.scalar.basic import Cast
 from understudy.adapters.checks import check_names
 from understudy.adapters.functions import AS_GIVEN, frozen, title_of, user_code
 from understudy.adapters.pymc_graph import Graph
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 
 def graph_of_function(
@@ -121,12 +119,12 @@ def lengths_of(model: Any, names: list[str]) -> list[Any]:
 def _by_name_or_value(model: Any, columns: Columns) -> dict[str, Any]:
     """Return the containers that hold the columns a function was called with."""
     held = _containers(model)
-    found = {name: held[name] for name in columns if name in held}
+    holders = {name: held[name] for name in columns if name in held}
     for name, values in columns.items():
         for variable in held.values():
-            if name not in found and np.array_equal(variable.get_value(borrow=True), values):
-                found[name] = variable
-    return found
+            if name not in holders and np.array_equal(variable.get_value(borrow=True), values):
+                holders[name] = variable
+    return holders
 
 
 def _containers(model: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The range of a PyMC parameter, as a support from which its transform to the real line follows.
 
 PyMC knows the bijection itself; it is turned into JAX as it stands, so the unconstrained scale on
-which the samplers move is PyMC's own. Only transforms onto the whole real space are let through: a
+which the samplers move is PyMC's own. Only transforms onto all of the real space are let through: a
 circular one, for example, would leave a posterior without an end.
 """
 
@@ -104,10 +104,10 @@ def support_of(
     free = named(name, variable.dtype, unconstrained_shape)
     backward = transform.backward(free, *inputs)
     jacobian = transform.log_jac_det(free, *inputs)
-    found = [forward, backward, jacobian]
+    outputs = [forward, backward, jacobian]
     # A shared variable that holds a column must be seen before its value takes its place.
-    used = [source for source in graph_inputs(found) if source in records]
-    graphs = constants_for_shared(found)
+    used = [source for source in graph_inputs(outputs) if source in records]
+    graphs = constants_for_shared(outputs)
     for source in [*used, *graph_inputs(graphs)]:
         if source not in (natural, free) and not isinstance(source, Constant):
             raise BadInput(

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.adapters.bambi import FRAME, from_bambi
 from understudy.adapters.checks import SIZES, example_table
 from understudy.adapters.functions import arguments, frozen, signature
 from understudy.adapters.numpyro import from_numpyro
 from understudy.adapters.pymc import from_pymc
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.models.base import Model
+from understudy.models.base import Model
 
 
 def from_any(thing: Any, *, schema: Schema, spec: dict[str, Any] | None = None) -> Model:

@@ -38,13 +38,13 @@ def empirical_audit(
     if not 0 < confidence < 1:
         raise BadInput(f"confidence must lie between 0 and 1, not {confidence!r}.")
     generator = np.random.default_rng(seed)
-    ours, theirs = (
+    on_table, neighbouring = (
         np.array([draw(records, generator) for _ in range(runs)]) for records in (table, neighbour)
     )
-    if np.isnan([ours, theirs]).any():
+    if np.isnan([on_table, neighbouring]).any():
         raise BadInput("a run gave no number: the statistic must be defined for every release.")
     half = runs // 2
-    first, second = (ours[:half], theirs[:half]), (ours[half:], theirs[half:])
+    first, second = (on_table[:half], neighbouring[:half]), (on_table[half:], neighbouring[half:])
     choice = max(_events(*first), key=lambda event: _bound(event, *first, confidence))
     return max(0.0, _bound(choice, *second, confidence))
 
@@ -53,24 +53,26 @@ Event = tuple[float, bool, bool]
 """A threshold, whether values above it count, and whether the neighbour is the likelier side."""
 
 
-def _events(ours: np.ndarray, theirs: np.ndarray) -> Iterator[Event]:
+def _events(on_table: np.ndarray, neighbouring: np.ndarray) -> Iterator[Event]:
     levels = np.arange(1, _THRESHOLDS + 1) / (_THRESHOLDS + 1)
     # Pooled values miss the far tail of either side, which is where ratios are largest.
-    pooled = np.concatenate([np.quantile(side, levels) for side in (ours, theirs)])
+    pooled = np.concatenate([np.quantile(side, levels) for side in (on_table, neighbouring)])
     for threshold in np.unique(pooled):
         for above in (True, False):
             for swapped in (True, False):
                 yield float(threshold), above, swapped
 
 
-def _bound(event: Event, ours: np.ndarray, theirs: np.ndarray, confidence: float) -> float:
+def _bound(
+    event: Event, on_table: np.ndarray, neighbouring: np.ndarray, confidence: float
+) -> float:
     """Return the logarithm of the smallest p over the largest q that the counts allow."""
     from scipy.stats import beta
 
     threshold, above, swapped = event
-    counts = [int(np.sum((side > threshold) == above)) for side in (ours, theirs)]
+    counts = [int(np.sum((side > threshold) == above)) for side in (on_table, neighbouring)]
     likely, rare = reversed(counts) if swapped else counts
-    runs = len(ours)
+    runs = len(on_table)
     # Each limit may fail with half of the probability that is allowed.
     error = (1 - confidence) / 2
     if likely == 0 or rare == runs:

@@ -41,8 +41,8 @@ def _panel(axes: Axes, curve: Curve) -> None:
 
     axes.plot(curve.at, curve.before, color=_BEFORE, label="Table")
     axes.plot(curve.at, curve.after, color=_AFTER, linestyle="--", label="Neighbour")
-    seen = [density > _VISIBLE * density.max() for density in (curve.before, curve.after)]
-    shown = curve.at[np.logical_or(*seen)]
+    visible = [density > _VISIBLE * density.max() for density in (curve.before, curve.after)]
+    shown = curve.at[np.logical_or(*visible)]
     axes.set_xlim(shown.min(), shown.max())
     axes.set_ylim(bottom=0)
     axes.set_xlabel(curve.parameter)

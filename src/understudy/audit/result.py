@@ -56,12 +56,12 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `audit --json` prints; a log-ratio without limit is null, and exceeds."""
-        found = self.largest_log_ratio
+        ratio = self.largest_log_ratio
         return {
             "mechanism": self.mechanism,
             "adjacency": str(self.adjacency),
             "target": self.target,
-            "largest_log_ratio": found if math.isfinite(found) else None,
+            "largest_log_ratio": ratio if math.isfinite(ratio) else None,
             "selection_log_ratio": self.selection_log_ratio,
             "claimed": self.claimed,
             "exceeds": self.exceeds,

@@ -161,9 +161,9 @@ def trapezoid(axis: np.ndarray) -> np.ndarray:
 
 def bulk(model: Model, table: Table, row: Row) -> np.ndarray:
     """Return the corners of a box that holds nearly all of the posterior."""
-    found = quadrature(model, table.data, row, points=POINTS)
-    kept = found.nodes[found.mass > _BULK * found.mass.max()]
-    return np.stack([kept.min(axis=0) - found.cell, kept.max(axis=0) + found.cell])
+    posterior = quadrature(model, table.data, row, points=POINTS)
+    kept = posterior.nodes[posterior.mass > _BULK * posterior.mass.max()]
+    return np.stack([kept.min(axis=0) - posterior.cell, kept.max(axis=0) + posterior.cell])
 
 
 def largest_gap(one: np.ndarray, other: np.ndarray) -> float:

@@ -26,7 +26,7 @@ from understudy.cli.release import release
 from understudy.cli.sample import sample
 from understudy.cli.synthesize import synthesize
 from understudy.errors import BadInput, Problem, Refused
-from understudy.support.left_behind import NOTHING, leave, left_behind
+from understudy.support.stopping import NOTHING, leave, left_behind
 
 app = typer.Typer(
     name="understudy",

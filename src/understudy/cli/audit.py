@@ -54,7 +54,7 @@ def audit(
     with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
         if record_weights:
             chosen = run.with_record_weights(chosen)
-        found = run.audit(
+        result = run.audit(
             chosen,
             n=n,
             adjacency=adjacency,
@@ -64,7 +64,7 @@ def audit(
         )
         if figure is not None:
             with written_atomically(figure) as file:
-                file.write_text(found.figure(), encoding="utf-8")
+                file.write_text(result.figure(), encoding="utf-8")
     if as_json or not quiet:
-        typer.echo(json.dumps(found.to_dict(), indent=2) if as_json else str(found))
-    raise typer.Exit(Exit.VIOLATION if found.exceeds else Exit.DONE)
+        typer.echo(json.dumps(result.to_dict(), indent=2) if as_json else str(result))
+    raise typer.Exit(Exit.VIOLATION if result.exceeds else Exit.DONE)

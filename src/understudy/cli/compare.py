@@ -32,7 +32,7 @@ def compare(
     if out is not None:
         check_new(out, force=force, what="file")
     with shown(quiet=as_json) as progress, stage(progress, "Comparing"):
-        compared = comparison.compare_files(table, synthetic, schema, regression=regression)
+        compared = comparison.compare(table, synthetic, schema, regression=regression)
         if out is not None:
             compared.write_page(out)
     typer.echo(compared.to_json() if as_json else compared.to_text())

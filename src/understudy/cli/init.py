@@ -18,12 +18,12 @@ def init(
     force: Annotated[bool, typer.Option("--force", help="Overwrite the schema file.")] = False,
 ) -> None:
     """Draft a schema; size, types, bounds and levels are left for a person to declare."""
-    from understudy.domain import drafting, tables
+    from understudy.domain.drafting import draft
     from understudy.support.files import written_atomically
 
     destination = out or table.with_suffix(".toml")
     check_new(destination, force=force, what="file")
-    text = drafting.draft(tables.read(table), source=table.name)
+    text = draft(table)
     with written_atomically(destination) as file:
         file.write_text(text, encoding="utf-8")
     tell(

@@ -15,7 +15,9 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-Out = Annotated[Path, typer.Option(help="Directory to write; a study found there is resumed.")]
+Out = Annotated[
+    Path, typer.Option(help="Directory to write; a study application there is resumed.")
+]
 Seed = Annotated[int, typer.Option(help="The one seed from which all others derive.")]
 
 OUT = Path("understudy-study")
@@ -44,7 +46,7 @@ def study(
 
     from understudy.study.output import write_outputs
     from understudy.study.run import run_study
-    from understudy.study.store import Settings
+    from understudy.study.store import StudySettings
     from understudy.support.progress import shown, stage
 
     started = time.monotonic()
@@ -59,7 +61,9 @@ def study(
             progress=progress,
         )
         with stage(progress, "Tables and figures"):
-            settings = asdict(Settings(seed=seed, sampler=sampler)) | {"replicates": replicates}
+            settings = asdict(StudySettings(seed=seed, sampler=sampler)) | {
+                "replicates": replicates
+            }
             write_outputs(results, settings, out)
     if not quiet:
         took = time.monotonic() - started
@@ -90,7 +94,7 @@ def application(
     from understudy.support.progress import shown
 
     with shown(quiet=quiet) as progress:
-        found = run_application(data, out, seed=seed, progress=progress)
+        application = run_application(data, out, seed=seed, progress=progress)
         write_index(out)
     if not quiet:
-        typer.echo(f"{as_text(found, out / 'application')}\n\npage  {out / 'index.html'}")
+        typer.echo(f"{as_text(application, out / 'application')}\n\npage  {out / 'index.html'}")

@@ -9,12 +9,16 @@ types look like is offered in comments, which are no part of a schema.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.domain.schema import BLANK, Type, toml_key, toml_text
-from understudy.domain.tables import check_header, numbers
+from understudy.domain.column import Type
+from understudy.domain.frames import Tabular, frame_of, name_of
+from understudy.domain.layout import BLANK, toml_key, toml_text
+from understudy.domain.table_files import check_header
+from understudy.domain.tables import numbers
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
@@ -63,11 +67,17 @@ levels = "{blank}"
 """
 
 
-def draft(frame: pd.DataFrame, *, source: str) -> str:
-    """Return the TOML text of a schema for the table, with blanks for a person to fill in.
+def draft(table: Tabular, *, source: str | None = None) -> str:
+    """Return the TOML text of a schema for a table, with blanks for a person to fill in.
 
     Tables whose columns have the same names get the same draft, except for guesses in comments.
+
+    Args:
+        table: The table, or the file that it is in.
+        source: What the draft calls it; by default the file's name.
     """
+    frame = frame_of(table)
+    source = Path(name_of(table, "the table")).name if source is None else source
     check_header(frame, name=source)
     for position, name in enumerate(frame.columns, start=1):
         if re.fullmatch(r"[-+.,\s]*\d[-+.,\d\s]*", name):

@@ -1,11 +1,7 @@
-"""The small language of structural rules: columns, numbers, levels, comparisons, arithmetic.
+"""What a structural rule can say: columns, numbers, levels, comparisons, arithmetic.
 
-    age_first_job <= age      total == wages + other      region in ('N', 'S') and not pay > 0
-
-Rules are declared in a schema, and a schema travels in published files, which anyone may have
-written. So an expression is never run as Python: its syntax tree is translated, node by node, into
-the few kinds below, checked against the declared columns on the way, and everything else is
-refused. A column whose name is not a word is written in backticks, as in a formula.
+An expression is a tree of the few kinds below, which `parsing.py` reads from a rule's text. Here is
+what each means for records, and within which bounds it lies.
 
 Sums of decimals have rounding errors in binary, so a comparison of sums and products forgives one,
 in proportion to the declared bounds. Comparisons of whole numbers, of columns as they are and of
@@ -14,27 +10,17 @@ columns with constants forgive nothing.
 
 from __future__ import annotations
 
-import ast
 import math
-import re
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.column import Column, Role
-from understudy.errors import BadInput, nearest
-
-LONGEST = 500
-"""Characters of an expression; a limit keeps a hostile one from exhausting the parser."""
-_SLACK = 1e-12
-"""Relative to the largest value that the declared bounds allow; a double's own error is 1e-16."""
-_QUOTED = re.compile(r"`([^`]+)`")
-_PLACEHOLDER = "_quoted_column_{}"
+if TYPE_CHECKING:
+    from understudy.domain.column import Column
 
 Coded = Mapping[str, NDArray[Any]]
 """Columns as `tables.encode` gives them."""
@@ -48,7 +34,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ColumnRef:
     """The numbers of a column."""
 
     column: str
@@ -64,7 +50,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Relation:
     """Two numbers compared, up to a public slack."""
 
     operator: str
@@ -102,180 +88,33 @@ class Not:
     part: Truth
 
 
-Number = Constant | Reference | Arithmetic
-Truth = Comparison | Level | Every | Some | Not
+Number = Constant | ColumnRef | Arithmetic
+Truth = Relation | Level | Every | Some | Not
 
 
-def parse(text: object, columns: Mapping[str, Column]) -> Truth:
-    """Return what a rule's text says about the declared columns, or refuse it with a reason."""
-    if not isinstance(text, str):
-        raise BadInput("it must be text in quotes")
-    if len(text) > LONGEST:
-        raise BadInput(f"it is longer than {LONGEST} characters; split it into several rules")
-    quoted = _QUOTED.findall(text)
-    names = {_PLACEHOLDER.format(k): name for k, name in enumerate(quoted)}
-    turns = iter(names)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python has opinions about style, too.
-            tree = ast.parse(_QUOTED.sub(lambda _: next(turns), text.strip()), mode="eval")
-        return _Reader(columns, names).truth(tree.body)
-    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
-        if isinstance(error, BadInput):
-            raise
-        raise BadInput("it is not an expression that can be read") from None
-
-
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
+_COMPUTED = {"+": np.add, "-": np.subtract, "*": np.multiply}
+_HOLDS: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
+    "==": lambda gap, slack: np.abs(gap) <= slack,
+    "!=": lambda gap, slack: np.abs(gap) > slack,
+    "<=": lambda gap, slack: gap <= slack,
+    ">": lambda gap, slack: gap > slack,
+    ">=": lambda gap, slack: gap >= -slack,
+    "<": lambda gap, slack: gap < -slack,
 }
-_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+"""How a difference compares with zero; each is the negation of its opposite."""
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 """The comparison that says the same with its sides exchanged."""
 
 
-@dataclass(frozen=True)
-class _Reader:
-    """Translates Python's syntax tree into ours."""
-
-    columns: Mapping[str, Column]
-    quoted: Mapping[str, str]
-
-    def truth(self, node: ast.expr) -> Truth:
-        match node:
-            case ast.BoolOp(op=ast.And(), values=values):
-                return Every(tuple(map(self.truth, values)))
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return Some(tuple(map(self.truth, values)))
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return Not(self.truth(operand))
-            case ast.Compare(left=left, ops=operators, comparators=others):
-                sides = [left, *others]
-                pairs = zip(sides[:-1], operators, sides[1:], strict=True)
-                parts = tuple(self._compared(*pair) for pair in pairs)
-                return parts[0] if len(parts) == 1 else Every(parts)
-        raise _not_understood()
-
-    def _compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Truth:
-        if isinstance(operator, ast.In | ast.NotIn):
-            found = self._member(left, right)
-            return Not(found) if isinstance(operator, ast.NotIn) else found
-        sign = _COMPARISONS.get(type(operator))
-        if sign is None:
-            raise BadInput("it compares with 'is'; write == instead")
-        for one, other in ((left, right), (right, left)):
-            column = self._levelled(one)
-            if column is None:
-                continue
-            if sign not in ("==", "!="):
-                raise BadInput(f"the levels of {column.name!r} have no order; use == or !=")
-            found = Level(column.name, frozenset({self._code(column, other)}))
-            return found if sign == "==" else Not(found)
-        return self._numbers(sign, self.number(left), self.number(right))
-
-    def _numbers(self, sign: str, left: Number, right: Number) -> Comparison:
-        exact = all(
-            not isinstance(side, Arithmetic) or _whole(side, self.columns) for side in (left, right)
-        )
-        size = max(map(abs, (*extent(left, self.columns), *extent(right, self.columns))))
-        if not math.isfinite(size):
-            raise BadInput("its numbers are too large")
-        return Comparison(sign, left, right, 0.0 if exact else _SLACK * size)
-
-    def _member(self, left: ast.expr, right: ast.expr) -> Truth:
-        if not isinstance(right, ast.Tuple | ast.List | ast.Set) or not right.elts:
-            raise BadInput("after 'in' there must be a list, such as ('a', 'b')")
-        column = self._levelled(left)
-        if column is not None:
-            return Level(column.name, frozenset(self._code(column, each) for each in right.elts))
-        value = self.number(left)
-        return Some(tuple(self._numbers("==", value, self.number(each)) for each in right.elts))
-
-    def number(self, node: ast.expr) -> Number:
-        match node:
-            case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-                return Constant(_finite(value))
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                inner = self.number(operand)
-                if isinstance(inner, Constant):
-                    return Constant(-inner.value)
-                return Arithmetic("-", Constant(0.0), inner)
-            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return self.number(operand)
-            case ast.BinOp(op=operator, left=left, right=right) if type(operator) in _ARITHMETIC:
-                return Arithmetic(
-                    _ARITHMETIC[type(operator)], self.number(left), self.number(right)
-                )
-            case ast.Name():
-                column = self._column(node)
-                if not column.numeric:
-                    raise BadInput(
-                        f"the column {column.name!r} has levels, so it can only be compared with "
-                        "one of them, written in quotes"
-                    )
-                return Reference(column.name)
-            case ast.Constant(value=str()):
-                raise BadInput("it compares numbers with text")
-        raise _not_understood()
-
-    def _column(self, node: ast.Name) -> Column:
-        name = self.quoted.get(node.id, node.id)
-        column = self.columns.get(name)
-        if column is None:
-            raise BadInput(f"there is no column {name!r}{nearest(name, self.columns)}")
-        if column.role not in (Role.CONFIDENTIAL, Role.PUBLIC):
-            raise BadInput(
-                f"the column {name!r} has the role '{column.role}' and is in no synthetic table"
-            )
-        return column
-
-    def _levelled(self, node: ast.expr) -> Column | None:
-        column = self._column(node) if isinstance(node, ast.Name) else None
-        return None if column is None or column.levels is None else column
-
-    def _code(self, column: Column, node: ast.expr) -> int:
-        """Return the position of a level; a whole number stands for its text, as in a schema."""
-        match node:
-            case ast.Constant(value=str() | int() as value):
-                level = str(value).lower() if isinstance(value, bool) else str(value)
-                levels = column.levels or ()
-                if level in levels:
-                    return levels.index(level)
-                raise BadInput(f"{column.name!r} has no level {level!r}{nearest(level, levels)}")
-        raise BadInput(f"the column {column.name!r} must be compared with one of its levels")
-
-
-def _not_understood() -> BadInput:
-    return BadInput(
-        "only names of columns, numbers, levels in quotes, ==, !=, <, <=, >, >=, in, +, -, *, and, "
-        "or and not are understood"
-    )
-
-
-def _finite(value: float) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        raise BadInput("its numbers are too large")
-    return number
-
-
-def _whole(node: Number, columns: Mapping[str, Column]) -> bool:
+def is_whole(node: Number, columns: Mapping[str, Column]) -> bool:
     """Whether a number is whole whatever the record, so that it is computed without rounding."""
     match node:
         case Constant(value):
             return value == math.floor(value)
-        case Reference(name):
+        case ColumnRef(name):
             return columns[name].whole
         case Arithmetic(_, left, right):
-            return _whole(left, columns) and _whole(right, columns)
+            return is_whole(left, columns) and is_whole(right, columns)
 
 
 def extent(node: Number, columns: Mapping[str, Column]) -> tuple[float, float]:
@@ -283,7 +122,7 @@ def extent(node: Number, columns: Mapping[str, Column]) -> tuple[float, float]:
     match node:
         case Constant(value):
             return value, value
-        case Reference(name):
+        case ColumnRef(name):
             return columns[name].lower, columns[name].upper
         case Arithmetic(operator, left, right):
             (a, b), (c, d) = extent(left, columns), extent(right, columns)
@@ -298,9 +137,9 @@ def extent(node: Number, columns: Mapping[str, Column]) -> tuple[float, float]:
 def named(node: Number | Truth) -> Iterator[str]:
     """Yield the columns that an expression names."""
     match node:
-        case Reference(name) | Level(name, _):
+        case ColumnRef(name) | Level(name, _):
             yield name
-        case Arithmetic(_, left, right) | Comparison(_, left, right, _):
+        case Arithmetic(_, left, right) | Relation(_, left, right, _):
             yield from named(left)
             yield from named(right)
         case Every(parts) | Some(parts):
@@ -315,20 +154,18 @@ def value(node: Number, columns: Coded) -> NDArray[np.float64]:
     match node:
         case Constant(number):
             return np.full(len(next(iter(columns.values()))), number)
-        case Reference(name):
+        case ColumnRef(name):
             return np.asarray(columns[name], dtype=np.float64)
         case Arithmetic(operator, left, right):
-            one, other = value(left, columns), value(right, columns)
-            if operator == "+":
-                return np.asarray(one + other)
-            return np.asarray(one - other if operator == "-" else one * other)
+            return np.asarray(_COMPUTED[operator](value(left, columns), value(right, columns)))
 
 
 def truth(node: Truth, columns: Coded) -> NDArray[np.bool_]:
     """Return whether an expression holds, for each record; missing values are the caller's."""
     match node:
-        case Comparison(operator, left, right, slack):
-            return np.asarray(_holds(operator, value(left, columns) - value(right, columns), slack))
+        case Relation(operator, left, right, slack):
+            gap = value(left, columns) - value(right, columns)
+            return np.asarray(_HOLDS[operator](gap, slack))
         case Level(name, codes):
             return np.isin(columns[name], sorted(codes))
         case Every(parts):
@@ -337,20 +174,3 @@ def truth(node: Truth, columns: Coded) -> NDArray[np.bool_]:
             return reduce(np.logical_or, (truth(part, columns) for part in parts))
         case Not(part):
             return ~truth(part, columns)
-
-
-def _holds(operator: str, gap: NDArray[np.float64], slack: float) -> NDArray[np.bool_]:
-    """Compare a difference with zero; each comparison is the negation of its opposite."""
-    match operator:
-        case "==":
-            return np.abs(gap) <= slack
-        case "!=":
-            return np.abs(gap) > slack
-        case "<=":
-            return gap <= slack
-        case ">":
-            return gap > slack
-        case ">=":
-            return gap >= -slack
-        case _:
-            return gap < -slack

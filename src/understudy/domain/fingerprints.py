@@ -13,15 +13,18 @@ import json
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from understudy.domain.tables import Columns, fingerprint
+import numpy as np
+from numpy.typing import NDArray
+
 from understudy.errors import Refused
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
     from understudy.domain.schema import Schema
+    from understudy.domain.tables import Columns
 
 _SALT = 32
 _ABOUT = "The salted fingerprint of the reference of a policy: keep it beside the policy, inside."
@@ -74,11 +77,11 @@ class Fingerprint(Confidential):
         if hashlib.sha256(contents).hexdigest() == digest:
             try:
                 kept = json.loads(contents)
-                found = cls(bytes.fromhex(kept["salt"]), str(kept["mark"]))
+                fingerprint = cls(bytes.fromhex(kept["salt"]), str(kept["mark"]))
             except (ValueError, KeyError, TypeError, RecursionError):
-                found = None
-            if found is not None and found.digest == digest and len(found.salt) == _SALT:
-                return found
+                fingerprint = None
+            if fingerprint and fingerprint.digest == digest and len(fingerprint.salt) == _SALT:
+                return fingerprint
         raise Refused(
             f"the fingerprint {path} of the policy's reference does not fit the policy: restore "
             f"the file that was calibrated together with it, {_AGAIN}."
@@ -90,5 +93,38 @@ class Fingerprint(Confidential):
 
 
 def _mark(columns: Columns, schema: Schema, salt: bytes) -> str:
+    """Return a keyed digest by which a table is recognised, whatever the order of its rows.
+
+    Units are numbered as they appear, so their numbers are left out: a unit is the rows it has.
+    """
     unit = None if schema.unit is None else schema.unit.name
-    return fingerprint(columns, salt=salt, unit=unit)
+    names = sorted(name for name in columns if name != unit)
+    rows = np.stack([_bits(columns[name]) for name in names], axis=1)
+    order = np.lexsort(rows.T)
+    rows = rows[order]
+    digest = hashlib.blake2b(json.dumps(names).encode(), key=salt, digest_size=32)
+    digest.update(rows.tobytes())
+    if unit is not None:
+        digest.update(_by_unit(rows, columns[unit][order]))
+    return digest.hexdigest()
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return each value as a whole number, the same for both zeros and for all that is missing.
+
+    Seven digits tell one table from another, and a file may hold no more of them.
+    """
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            short = values.astype(np.float32).astype(np.float64)
+        values = np.where(np.isnan(values), np.nan, short + 0.0)
+    return values.astype(values.dtype.newbyteorder("<")).view("<u8")
+
+
+def _by_unit(rows: NDArray[np.uint64], units: NDArray[np.int64]) -> bytes:
+    """Return which of the sorted rows belong together, the same for all numberings of the units."""
+    ranks = np.cumsum(np.any(rows != np.roll(rows, 1, axis=0), axis=1)).astype("<u8")
+    order = np.argsort(units, kind="stable")
+    starts = np.flatnonzero(np.diff(units[order])) + 1
+    groups = sorted(group.tobytes() for group in np.split(ranks[order], starts))
+    return b"".join(len(group).to_bytes(8, "little") + group for group in groups)

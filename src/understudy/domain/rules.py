@@ -7,7 +7,7 @@
 Without `if`, `then` is always true. A rule is a public declaration. The confidential table has to
 obey it, and synthetic rows are made to, which is post-processing and costs no privacy: an equality
 with a confidential column alone on one side sets that column, anything else is a reason to draw the
-row again (`obedience.py`).
+row again (`satisfying.py`).
 
 A rule says nothing about a row in which a column that it names is missing.
 """
@@ -25,19 +25,19 @@ from understudy.domain.column import Column, Role
 from understudy.domain.expressions import (
     MIRRORED,
     Coded,
-    Comparison,
+    ColumnRef,
     Constant,
     Every,
     Level,
     Number,
-    Reference,
+    Relation,
     Truth,
     extent,
     named,
-    parse,
     truth,
     value,
 )
+from understudy.domain.parsing import parse
 from understudy.errors import BadInput, nearest
 
 _KEYS = ("if", "then")
@@ -62,7 +62,7 @@ class Rule:
     columns: frozenset[str]
     """Every column that the rule names."""
     assignments: tuple[Assignment, ...]
-    limits: tuple[Comparison, ...]
+    limits: tuple[Relation, ...]
     """Inequalities with a confidential column alone on their left."""
     _if: Truth | None = field(repr=False)
     _then: Truth = field(repr=False)
@@ -97,16 +97,20 @@ class Rule:
         if not said:
             raise BadInput("it names no column")
         assignments: list[Assignment] = []
-        limits: list[Comparison] = []
+        limits: list[Relation] = []
         for part in _parts(consequence):
-            if isinstance(part, Comparison):
+            if isinstance(part, Relation):
                 _check_possible(part, columns)
                 limits += _oriented(part, columns)
-            found = _assigned(part, columns)
-            if found is not None:
-                column, to = found
+            assigned = _assigned(part, columns)
+            if assigned is not None:
+                column, to = assigned
                 assignments.append(Assignment(column, to, asked | frozenset(named(to))))
-            elif _is_equality(part) and _confidential(named(part), columns):
+            elif (
+                isinstance(part, Relation)
+                and part.operator == "=="
+                and any(columns[name].role is Role.CONFIDENTIAL for name in named(part))
+            ):
                 raise BadInput("put one confidential column alone on one side of ==")
         return cls(
             then=entries["then"],
@@ -120,8 +124,7 @@ class Rule:
 
     def to_dict(self) -> dict[str, str]:
         """Return the rule's table in the TOML layout."""
-        condition = {} if self.condition is None else {"if": self.condition}
-        return condition | {"then": self.then}
+        return ({} if self.condition is None else {"if": self.condition}) | {"then": self.then}
 
     def __str__(self) -> str:
         return self.then if self.condition is None else f"{self.then} if {self.condition}"
@@ -162,14 +165,14 @@ def determined(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[np.bo
     A fixed value tells nothing about θ, so a model of that column leaves its term out. Whether it
     is fixed never depends on the column itself.
     """
-    found: dict[str, NDArray[np.bool_]] = {}
+    where: dict[str, NDArray[np.bool_]] = {}
     for rule in rules:
         for each in rule.assignments:
             if each.column in each.needs:
                 continue
             fixed = rule.asks(columns) & present(columns, each.needs)
-            found[each.column] = found.get(each.column, np.zeros_like(fixed)) | fixed
-    return found
+            where[each.column] = where.get(each.column, np.zeros_like(fixed)) | fixed
+    return where
 
 
 def enforce(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[Any]]:
@@ -199,7 +202,7 @@ def moved(
     for _ in range(len(rules) + 1):
         for rule in rules:
             for limit in rule.limits:
-                assert isinstance(limit.left, Reference)
+                assert isinstance(limit.left, ColumnRef)
                 name = limit.left.column
                 off = rule.asks(fixed) & present(fixed, rule.columns) & ~truth(limit, fixed)
                 edge = _edge(limit, value(limit.right, fixed), whole=declared[name].whole)
@@ -212,19 +215,18 @@ def moved(
 
 def present(columns: Coded, names: Iterator[str] | frozenset[str]) -> NDArray[np.bool_]:
     """Return the records in which none of the columns is missing."""
-    rows = len(next(iter(columns.values())))
-    found = np.ones(rows, dtype=bool)
+    complete = np.ones(len(next(iter(columns.values()))), dtype=bool)
     for name in names:
         values = np.asarray(columns[name])
-        found &= ~np.isnan(values) if _floats(values) else values >= 0
-    return found
+        complete &= ~np.isnan(values) if _floats(values) else values >= 0
+    return complete
 
 
 def _floats(values: NDArray[Any]) -> bool:
     return values.dtype.kind == "f"
 
 
-def _edge(limit: Comparison, edge: NDArray[np.float64], *, whole: bool) -> NDArray[np.float64]:
+def _edge(limit: Relation, edge: NDArray[np.float64], *, whole: bool) -> NDArray[np.float64]:
     """Return the value nearest to the limit that keeps it."""
     below = limit.operator in ("<", "<=")
     if whole:
@@ -251,47 +253,36 @@ def _parts(node: Truth) -> tuple[Truth, ...]:
     return (node,)
 
 
-def _is_equality(node: Truth) -> bool:
-    return isinstance(node, Comparison) and node.operator == "=="
-
-
-def _confidential(names: Iterator[str], columns: Mapping[str, Column]) -> bool:
-    return any(columns[name].role is Role.CONFIDENTIAL for name in names)
-
-
 def _assigned(part: Truth, columns: Mapping[str, Column]) -> tuple[str, Number] | None:
     """Return the confidential column that an equality fixes, and to what."""
     if isinstance(part, Level):
         alone = len(part.codes) == 1 and columns[part.column].role is Role.CONFIDENTIAL
         return (part.column, Constant(float(min(part.codes)))) if alone else None
-    if isinstance(part, Comparison) and part.operator == "==":
+    if isinstance(part, Relation) and part.operator == "==":
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if _free(one, other, columns):
                 return one.column, other
     return None
 
 
-def _oriented(part: Comparison, columns: Mapping[str, Column]) -> Iterator[Comparison]:
-    """Yield the inequality with a confidential column alone on its left, if it has one."""
+def _oriented(part: Relation, columns: Mapping[str, Column]) -> list[Relation]:
+    """Return the inequality with a confidential column alone on its left, if it has one."""
     if part.operator in ("==", "!="):
-        return
-    turned = Comparison(MIRRORED[part.operator], part.right, part.left, part.slack)
-    for each in (part, turned):
-        if _free(each.left, each.right, columns):
-            yield each
-            return
+        return []
+    turned = Relation(MIRRORED[part.operator], part.right, part.left, part.slack)
+    return [each for each in (part, turned) if _free(each.left, each.right, columns)][:1]
 
 
-def _free(one: Number, other: Number, columns: Mapping[str, Column]) -> TypeGuard[Reference]:
+def _free(one: Number, other: Number, columns: Mapping[str, Column]) -> TypeGuard[ColumnRef]:
     """Whether one side is a confidential column that the other side does not name."""
     return (
-        isinstance(one, Reference)
+        isinstance(one, ColumnRef)
         and columns[one.column].role is Role.CONFIDENTIAL
         and one.column not in named(other)
     )
 
 
-def _check_possible(part: Comparison, columns: Mapping[str, Column]) -> None:
+def _check_possible(part: Relation, columns: Mapping[str, Column]) -> None:
     (a, b), (c, d) = extent(part.left, columns), extent(part.right, columns)
     possible = {
         "==": a <= d and c <= b,

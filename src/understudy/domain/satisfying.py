@@ -1,4 +1,4 @@
-"""Rows that obey the schema's rules, drawn from a model that does not know them.
+"""Rows that satisfy the schema's rules, drawn from a model that does not know them.
 
 Columns that a rule fixes are set; a row that still breaks a rule is drawn again, beside the same
 public values. That is the model's distribution given that the rules hold. A row that no draw makes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from understudy.domain.tables import Columns
 
 _TRIES = 100
-"""Draws for each row: below one good draw in a hundred, repair takes over."""
+"""Draws for each row: where fewer than one in a hundred satisfies the rules, repair takes over."""
 _BLOCK = 1024
 _POINTS = 1024
 _SWEEPS = 16
@@ -37,7 +37,7 @@ _SWEEPS = 16
 
 @dataclass(frozen=True)
 class Satisfying:
-    """Confidential columns of rows that obey every rule."""
+    """Confidential columns of rows that satisfy every rule."""
 
     columns: Columns
     repaired: int
@@ -47,93 +47,87 @@ class Satisfying:
 def draw_satisfying(
     draw: Callable[[Columns, int], Columns], public: Columns, rows: int, schema: Schema
 ) -> Satisfying:
-    """Return rows beside the given public ones, drawn until they obey the rules."""
-    found, good = _settled(draw(public, rows), public, schema)
+    """Return rows beside the given public ones, drawn until they satisfy the rules."""
+    columns, satisfied = _settled(draw(public, rows), public, schema)
     drawn = rows
-    while not good.all() and drawn < _TRIES * (rows + _BLOCK):
-        pending = np.flatnonzero(~good)
+    while not satisfied.all() and drawn < _TRIES * (rows + _BLOCK):
+        pending = np.flatnonzero(~satisfied)
         # Blocks of few sizes, so that few kernels are compiled; a row may stand in one repeatedly.
         block = max(_BLOCK, 1 << (len(pending) - 1).bit_length())
         chosen = np.resize(pending, block)
         beside = _taken(public, chosen)
-        new, obeys = _settled(draw(beside, block), beside, schema)
+        redrawn, right = _settled(draw(beside, block), beside, schema)
         drawn += block
-        # Of several good draws for one row the last is kept, which is as random as the first.
-        for name, values in found.items():
-            values[chosen[obeys]] = new[name][obeys]
-        good[chosen[obeys]] = True
-    pending = np.flatnonzero(~good)
+        # Of several right draws for one row the last is kept, which is as random as the first.
+        _replace(columns, chosen[right], _taken(redrawn, right))
+        satisfied[chosen[right]] = True
+    pending = np.flatnonzero(~satisfied)
     if pending.size:
-        repaired = _repaired(_taken(found, pending), _taken(public, pending), schema)
-        for name, values in found.items():
-            values[pending] = repaired[name]
-    return Satisfying(found, len(pending))
+        repaired = _repaired(_taken(columns, pending), _taken(public, pending), schema)
+        _replace(columns, pending, repaired)
+    return Satisfying(columns, len(pending))
 
 
 def check_satisfiable(schema: Schema, public: Columns) -> None:
-    """Refuse rules that no record of the declared domain obeys, beside some public row."""
+    """Refuse rules that no record of the declared domain satisfies, beside some public row."""
     if schema.rules:
         rows = len(next(iter(public.values()))) if public else 1
-        _points_obeying(public, rows, schema)
+        _points_satisfying(public, rows, schema)
 
 
-def _settled(drawn: Columns, public: Columns, schema: Schema) -> tuple[Columns, NDArray[np.bool_]]:
-    """Return the confidential columns with all that rules fix, and which rows obey the rules."""
-    everything = {**public, **within_domain(drawn, schema)}
-    return _kept(enforce(schema.rules, everything), drawn, public, schema)
-
-
-def _moved(drawn: Columns, public: Columns, schema: Schema) -> tuple[Columns, NDArray[np.bool_]]:
-    """Return the same, with columns moved onto the limits that they overstep."""
-    declared = {column.name: column for column in schema.columns}
-    fixed = enforce(schema.rules, {**public, **within_domain(drawn, schema)})
-    return _kept(moved(schema.rules, fixed, declared), drawn, public, schema)
-
-
-def _kept(
-    fixed: Columns, drawn: Columns, public: Columns, schema: Schema
+def _settled(
+    drawn: Columns, public: Columns, schema: Schema, *, move: bool = False
 ) -> tuple[Columns, NDArray[np.bool_]]:
+    """Return the confidential columns with all that rules fix, and which rows satisfy the rules.
+
+    If asked to, move columns onto the limits that they overstep.
+    """
+    fixed = enforce(schema.rules, {**public, **within_domain(drawn, schema)})
+    if move:
+        fixed = moved(schema.rules, fixed, {column.name: column for column in schema.columns})
     # A value that a rule puts outside the domain would be brought back inside, and break the rule.
     inside = within_domain({name: fixed[name] for name in drawn}, schema)
     return inside, holds(schema.rules, {**public, **inside})
 
 
 def _repaired(drawn: Columns, public: Columns, schema: Schema) -> Columns:
-    found, good = _moved(drawn, public, schema)
-    left = np.flatnonzero(~good)
+    columns, satisfied = _settled(drawn, public, schema, move=True)
+    left = np.flatnonzero(~satisfied)
     if left.size:
-        points = _points_obeying(_taken(public, left), len(left), schema)
-        for name, values in found.items():
-            values[left] = points[name]
-    return found
+        _replace(columns, left, _points_satisfying(_taken(public, left), len(left), schema))
+    return columns
 
 
-def _points_obeying(public: Columns, rows: int, schema: Schema) -> Columns:
-    """Return a point of the domain for each public row that obeys the rules beside it."""
-    names = [column.name for column in schema.confidential]
-    domain = {name: schema.public_points(_POINTS)[name] for name in names}
-    found = {name: np.repeat(values[:1], rows) for name, values in domain.items()}
+def _points_satisfying(public: Columns, rows: int, schema: Schema) -> Columns:
+    """Return a point of the domain for each public row that satisfies the rules beside it."""
+    everywhere = schema.public_points(_POINTS)
+    domain = {column.name: everywhere[column.name] for column in schema.confidential}
+    points = {name: np.repeat(values[:1], rows) for name, values in domain.items()}
     left = np.arange(rows)
     for point in range(_SWEEPS):
-        drawn = {name: np.repeat(values[point], len(left)) for name, values in domain.items()}
-        new, good = _moved(drawn, _taken(public, left), schema)
-        for name in names:
-            found[name][left[good]] = new[name][good]
-        left = left[~good]
+        tried = {name: np.repeat(values[point], len(left)) for name, values in domain.items()}
+        settled, right = _settled(tried, _taken(public, left), schema, move=True)
+        _replace(points, left[right], _taken(settled, right))
+        left = left[~right]
         if not left.size:
-            return found
+            return points
     for row in left:
-        new, good = _moved(domain, _taken(public, np.full(_POINTS, row)), schema)
-        if not good.any():
-            beside = f" beside the public values in row {row + 1}" if public else ""
+        beside = _taken(public, np.full(_POINTS, row))
+        settled, right = _settled(domain, beside, schema, move=True)
+        if not right.any():
+            where = f" beside the public values in row {row + 1}" if public else ""
             raise BadInput(
                 f"no record was found in the declared domain that obeys all rules of the schema"
-                f"{beside}: do they contradict each other?"
+                f"{where}: do they contradict each other?"
             )
-        for name in names:
-            found[name][row] = new[name][np.argmax(good)]
-    return found
+        _replace(points, row, _taken(settled, np.argmax(right)))
+    return points
 
 
-def _taken(columns: Columns, rows: NDArray[np.intp]) -> Columns:
+def _taken(columns: Columns, rows: NDArray[np.intp] | NDArray[np.bool_] | np.intp) -> Columns:
     return {name: np.asarray(values)[rows] for name, values in columns.items()}
+
+
+def _replace(columns: Columns, rows: NDArray[np.intp] | np.intp, by: Columns) -> None:
+    for name, values in columns.items():
+        values[rows] = by[name]

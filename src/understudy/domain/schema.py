@@ -10,26 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.column import Column, Role, Type, listed
-from understudy.domain.rules import Rule
+from understudy.domain.column import Column, Role, Type
+from understudy.domain.layout import KEYS, declarations
 from understudy.errors import BadInput, nearest
+from understudy.support.html import html_table
 
-__all__ = ["BLANK", "Column", "Role", "Schema", "Type", "toml_key", "toml_text"]
+if TYPE_CHECKING:
+    from understudy.domain.rules import Rule
 
-BLANK = "FILL IN"
-"""What a draft holds in the places that a person has to fill in."""
+__all__ = ["Column", "Role", "Schema", "Type"]
+
 LARGEST_UNIT = 366
 """Rows of a unit, a year of days; every unit takes the memory of the largest that is declared."""
 
@@ -41,11 +41,13 @@ class Schema:
     size: int | None
     """About how many rows the table has."""
     columns: tuple[Column, ...]
+    """In the order in which synthetic tables have them."""
     rows_per_unit: int | None = None
     """The most rows that a unit may have, where a column says which rows belong together."""
     row_is_unit: bool = False
     """Whether a person has said that each row is protected by itself."""
     rules: tuple[Rule, ...] = ()
+    """What is true of every record."""
 
     def __post_init__(self) -> None:
         if not self.having(Role.CONFIDENTIAL, Role.PUBLIC):
@@ -88,7 +90,14 @@ class Schema:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Schema:
-        """Read a schema from a TOML file."""
+        """Read a schema from a TOML file.
+
+        Args:
+            path: The file.
+
+        Raises:
+            BadInput: If it cannot be read, or what it declares makes no sense.
+        """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except FileNotFoundError:
@@ -105,27 +114,41 @@ class Schema:
 
     @classmethod
     def from_dict(cls, mapping: Mapping[str, Any], source: str = "the schema") -> Schema:
-        """Read a schema from the TOML layout; `source` opens the sentence of every refusal."""
+        """Read a schema from the TOML layout.
+
+        Args:
+            mapping: Tables and keys, as a schema's file has them.
+            source: What opens the sentence of every refusal.
+
+        Raises:
+            BadInput: If what it declares makes no sense.
+        """
         try:
-            return _schema(mapping)
+            return cls(**declarations(mapping))
         except BadInput as error:
             raise BadInput(f"{source}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the TOML layout, from which `from_dict` builds an equal schema."""
-        columns = {column.name: column.to_dict() for column in self.columns}
         table = {
             "size": self.size,
             "rows_per_unit": self.rows_per_unit,
             "unit": "row" if self.row_is_unit else None,
         }
-        declared = {key: value for key, value in table.items() if value is not None}
-        rules = [rule.to_dict() for rule in self.rules]
-        return (
-            ({"table": declared} if declared else {})
-            | {"columns": columns}
-            | ({"rules": rules} if rules else {})
-        )
+        layout = {
+            "table": {key: value for key, value in table.items() if value is not None},
+            "columns": {column.name: column.to_dict() for column in self.columns},
+            "rules": [rule.to_dict() for rule in self.rules],
+        }
+        return {part: declared for part, declared in layout.items() if declared}
+
+    def _repr_html_(self) -> str:
+        layout = self.to_dict()
+        columns = layout["columns"].items()
+        keys = [key for key in KEYS if any(key in each for _, each in columns)]
+        rows = [[name, *(_shown(each.get(key, "")) for key in keys)] for name, each in columns]
+        facts = [*layout.get("table", {}).items(), *(("rule", rule) for rule in self.rules)]
+        return html_table(rows, header=("column", *keys)) + html_table(facts)
 
     @property
     def digest(self) -> str:
@@ -159,11 +182,19 @@ class Schema:
         return next(iter(self.having(Role.SURVEY_WEIGHT)), None)
 
     def having(self, *roles: Role) -> tuple[Column, ...]:
-        """Return the columns that have one of the roles."""
+        """Return the columns that have one of the roles.
+
+        Args:
+            roles: Which ones.
+        """
         return tuple(column for column in self.columns if column.role in roles)
 
     def column(self, name: str) -> Column:
-        """Return the column of that name."""
+        """Return the column of that name.
+
+        Args:
+            name: A declared name; any other is refused.
+        """
         for column in self.columns:
             if column.name == name:
                 return column
@@ -175,6 +206,9 @@ class Schema:
         They know nothing but the schema. Each column visits its domain evenly, in a fixed order of
         its own, so that no column is a function of another and predictors are not collinear. The
         raw output of PCG64 serves as a shuffle because NumPy promises that it will never change.
+
+        Args:
+            count: How many.
         """
         return {
             column.name: column.spread(np.argsort(np.random.PCG64(turn).random_raw(count)))
@@ -185,6 +219,9 @@ class Schema:
         """Return public or simulated rows as units of their own, each of the average weight.
 
         They come without ids and weights, and a model of a table with either needs them.
+
+        Args:
+            columns: The rows, by column.
         """
         rows = len(next(iter(columns.values())))
         completed = dict(columns)
@@ -195,189 +232,5 @@ class Schema:
         return completed
 
 
-def toml_key(name: str) -> str:
-    """Return a column's name as a TOML key, quoted where it has to be."""
-    if re.fullmatch(r"[A-Za-z0-9_-]+", name):
-        return name
-    return toml_text(name)
-
-
-def toml_text(text: str) -> str:
-    """Return text as a TOML string; JSON's rules differ in a single character."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-_Word = TypeVar("_Word", bound=StrEnum)
-
-_WITHOUT_DOMAIN = (Role.IGNORE, Role.UNIT)
-_NUMERIC = (Type.CONTINUOUS, Type.COUNT, Type.INTEGER)
-_LEVELLED = (Type.CATEGORICAL, Type.BINARY)
-_KEYS = ("role", "type", "bounds", "levels", "outside", "missing", "average")
-
-
-def _schema(mapping: object) -> Schema:
-    top = _table(mapping, "the schema", ("table", "columns", "rules"))
-    blanks = list(_blanks(top))
-    if blanks:
-        raise BadInput(
-            f"fill in {', '.join(blanks)} from public knowledge, not from looking at the table."
-        )
-    table = _table(top.get("table", {}), "[table]", ("size", "rows_per_unit", "unit"))
-    columns = _table(top.get("columns", {}), "[columns]")
-    if not columns:
-        raise BadInput("no columns are declared; add a [columns.NAME] table for each.")
-    if table.get("unit", "row") != "row":
-        raise BadInput(
-            f"table.unit can only be 'row', not {table['unit']!r}; where a column says which rows "
-            "belong together, give that column role = 'unit'."
-        )
-    declared = {name: _column(name, entries) for name, entries in columns.items()}
-    rules = top.get("rules", [])
-    if not isinstance(rules, list | tuple):
-        raise BadInput("rules must be a list; write each under [[rules]].")
-    return Schema(
-        size=table.get("size"),
-        columns=tuple(declared.values()),
-        rows_per_unit=table.get("rows_per_unit"),
-        row_is_unit="unit" in table,
-        rules=tuple(Rule.parse(entries, declared) for entries in rules),
-    )
-
-
-def _column(name: str, entries: object) -> Column:
-    where = f"[columns.{toml_key(name)}]"
-    declared = _table(entries, where, _KEYS)
-    # Blanks that are left by now are those of a draft that this column has no use for.
-    keys = {key: value for key, value in declared.items() if not _blank(value)}
-    role = _word(Role, keys, "role", where)
-    if role is None:
-        raise BadInput(f"{where} needs a role: {listed(Role)}.")
-    if role in _WITHOUT_DOMAIN:
-        # What is left out, or only tells rows apart, has no domain, so nothing else has an effect.
-        return Column(name, role)
-    type_ = _word(Type, keys, "type", where)
-    if role is Role.SURVEY_WEIGHT and type_ is None:
-        type_ = Type.CONTINUOUS
-    levels = _levels(keys["levels"], where) if "levels" in keys else None
-    return Column(
-        name=name,
-        role=role,
-        type=type_,
-        bounds=_bounds(keys["bounds"], where) if "bounds" in keys else None,
-        levels=("0", "1") if levels is None and type_ is Type.BINARY else levels,
-        outside=keys.get("outside", "refuse"),
-        missing=keys.get("missing", "refuse"),
-        average=_number(keys["average"], where) if "average" in keys else None,
-    )
-
-
-def _table(value: object, where: str, known: tuple[str, ...] | None = None) -> Mapping[str, Any]:
-    """Return the value as a table whose keys are all known; None stands for any keys."""
-    if not isinstance(value, Mapping):
-        raise BadInput(f"{where} must be a table of keys and values.")
-    for key in value:
-        if not isinstance(key, str):
-            raise BadInput(f"{where} has a key that is not text.")
-        if known is not None and key not in known:
-            raise BadInput(f"{where} has an unknown key {key!r}{nearest(key, known)}.")
-    return value
-
-
-def _blanks(top: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the place of every blank that matters."""
-    table, columns = top.get("table"), top.get("columns")
-    if isinstance(table, Mapping):
-        yield from (f"table.{key}" for key, value in table.items() if _blank(value))
-    if isinstance(columns, Mapping):
-        for name, entries in columns.items():
-            if isinstance(entries, Mapping):
-                path = f"columns.{toml_key(str(name))}"
-                yield from (f"{path}.{key}" for key in _blank_keys(entries))
-
-
-def _blank_keys(entries: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the blanks of a column, except those that its role or its type does not use."""
-    if entries.get("role") in _WITHOUT_DOMAIN:
-        return
-    blank = [key for key, value in entries.items() if _blank(value)]
-    yield from (key for key in blank if key not in ("bounds", "levels"))
-    needed = _domain_keys(entries)
-    filled_in = any(key in entries and key not in blank for key in needed)
-    if not filled_in and any(key in blank for key in needed):
-        yield " or ".join(needed)
-
-
-def _domain_keys(entries: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return which key holds a column's domain; a draft has both, until there is a type."""
-    type_ = entries.get("type")
-    if entries.get("role") == Role.SURVEY_WEIGHT or type_ in _NUMERIC:
-        return ("bounds",)
-    return ("levels",) if type_ in _LEVELLED else ("bounds", "levels")
-
-
-def _blank(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return any(_blank(element) for element in value)
-    return isinstance(value, str) and value.strip() == BLANK
-
-
-def _word(words: type[_Word], keys: Mapping[str, Any], key: str, where: str) -> _Word | None:
-    if key not in keys:
-        return None
-    value = keys[key]
-    for word in words:
-        if value == word:
-            return word
-    hint = nearest(value, words) if isinstance(value, str) else ""
-    raise BadInput(f"{key} in {where} must be one of {listed(words)}, not {value!r}{hint}.")
-
-
-def _bounds(value: object, where: str) -> tuple[float, float]:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise BadInput(f"bounds in {where} must be two numbers, [lower, upper].")
-    for number in value:
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            raise BadInput(f"bounds in {where} must be two numbers, not {number!r}.")
-        _check_written_down(number, f"bounds in {where}")
-    try:
-        lower, upper = map(float, value)
-    except OverflowError:
-        raise BadInput(f"bounds in {where} are too large.") from None
-    return lower, upper
-
-
-def _check_written_down(number: object, what: str) -> None:
-    """Refuse what NumPy computed, such as a smallest value; what a person writes is plain."""
-    if type(number) not in (int, float):
-        raise BadInput(
-            f"{what} must be declared from public knowledge as plain numbers, and this one was "
-            f"computed: write it down, and take it from nowhere near the table."
-        )
-
-
-def _number(value: object, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise BadInput(f"average in {where} must be a number, not {value!r}.")
-    _check_written_down(value, f"average in {where}")
-    try:
-        return float(value)
-    except OverflowError:
-        raise BadInput(f"average in {where} is too large.") from None
-
-
-def _levels(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise BadInput(f"levels in {where} must be a list.")
-    return tuple(_level(level, where) for level in value)
-
-
-def _level(level: object, where: str) -> str:
-    """Return a level in the form in which a CSV file would hold it."""
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    if isinstance(level, int | str):
-        return str(level)
-    raise BadInput(
-        f"levels in {where} must be text, whole numbers or true and false, not {level!r}; "
-        "put it in quotes, exactly as the table writes it."
-    )
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,4 +1,4 @@
-"""How many rows to simulate, and from which public values.
+"""The public skeleton of a synthetic table: how many rows it has, and their public columns.
 
 The number of records of the confidential table is protected under add-remove. It is used here only
 where it is public anyway: under replace-one, or when public columns are copied from the table.
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from understudy.domain.schema import Schema
     from understudy.domain.tables import Columns
 
-
 LARGEST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Public columns for the synthetic rows, and how many rows there will be."""
+    """Public rows to choose from, and how many rows the synthetic table will have."""
 
     public: Columns
     rows: int
@@ -39,14 +38,13 @@ class Skeleton:
         return not (self.copied or self.true_size)
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.rows, int) and not isinstance(self.rows, bool)
-        if not whole or not 1 <= self.rows <= LARGEST_ROWS:
+        if type(self.rows) is not int or not 1 <= self.rows <= LARGEST_ROWS:
             raise BadInput(
                 f"rows must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
             )
 
     def drawn(self, generator: np.random.Generator) -> Columns:
-        """Return public rows: each once, or with replacement where another number is wanted.
+        """Return the public rows: each once, or with replacement where another number is wanted.
 
         Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
         then the order of its public values would tell what no ε accounts for.
@@ -69,10 +67,10 @@ def skeleton_for(
     rows: int | None = None,
     separate: Columns | None = None,
 ) -> Skeleton:
-    """Decide from what was declared and asked for; `separate` are predictors from another file."""
+    """Decide from what was declared and asked for; `separate` are another file's public columns."""
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
-    # Skeleton that equal the table's own are the table's own, wherever they were read from.
+    # Public rows that equal the table's own are the table's own, wherever they were read from.
     own = {column.name: table[column.name] for column in schema.public}
     public = own if separate is None else separate
     copied = bool(public) and _same_rows(public, own)
@@ -98,17 +96,17 @@ def _same_rows(one: Columns, other: Columns) -> bool:
 
 
 def with_public_size(
-    plan: Skeleton, schema: Schema, table: Columns, adjacency: Adjacency
+    skeleton: Skeleton, schema: Schema, table: Columns, adjacency: Adjacency
 ) -> tuple[Skeleton, int]:
-    """Return the size that stages and widths may depend on, and the plan that admits to it.
+    """Return the size that stages and widths may depend on, and the skeleton that admits to it.
 
     It is the declared size, or that of the table where it is known anyway; then the number of
-    records shows in the release, and the plan says so.
+    records shows in the release, and the skeleton says so.
     """
     if schema.size is not None:
-        return plan, schema.size
-    if plan.copied or _keeps_size(adjacency, schema):
-        return replace(plan, true_size=not plan.copied), count_records(table)
+        return skeleton, schema.size
+    if skeleton.copied or _keeps_size(adjacency, schema):
+        return replace(skeleton, true_size=not skeleton.copied), count_records(table)
     raise BadInput(
         f"stages and widths of anchored draws depend on the size of the table, which is protected "
         f"under {_protecting(adjacency)}: declare size under [table] in the schema."

@@ -3,7 +3,7 @@
 Every row carries the SHA-256 of its own contents and of the row before it; the first row follows
 the settings. The head repeats how many rows there are and the hash of the last, so that rows
 missing at the end are found as well. Whoever changes a row without changing everything after it
-is found out by `verified`. Whoever rewrites the whole ledger, or puts an older copy of it in its
+is found out by `verified`. Whoever rewrites all of it, or puts an older copy of it in its
 place, is found out by the hashes that releases have published (`Entry.reference`).
 
 Numbers are kept as the text that Python prints for them, so that nothing is ever rounded.
@@ -26,7 +26,7 @@ from understudy.privacy.guarantee import Adjacency, Kind
 
 SCHEMA_VERSION = 2
 
-Row = Mapping[str, Any]
+StoredRow = Mapping[str, Any]
 """A row as the database gives it: unchecked values by the names of their columns."""
 
 
@@ -71,7 +71,7 @@ class Neighbours:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class LedgerSettings:
     """What a ledger protects and how much may be spent; fixed when it is created."""
 
     budget: float
@@ -84,6 +84,7 @@ class Settings:
 
     def to_row(self) -> dict[str, Any]:
         """Return the settings as they are stored."""
+        membership = self.neighbours.membership
         row = {
             "schema_version": SCHEMA_VERSION,
             "budget": repr(self.budget),
@@ -91,9 +92,7 @@ class Settings:
             "population": self.population,
             "delta": None if self.delta is None else repr(self.delta),
             "unit": self.neighbours.unit,
-            "membership": None
-            if self.neighbours.membership is None
-            else int(self.neighbours.membership),
+            "membership": None if membership is None else int(membership),
             "created": self.created,
         }
         return row | {"hash": _digest(row)}
@@ -124,7 +123,7 @@ class Entry:
         return f"entry {self.number}, sha256 {self.hash}"
 
     @classmethod
-    def from_row(cls, row: Row) -> Entry:
+    def from_row(cls, row: StoredRow) -> Entry:
         """Return the entry that a row of an intact chain holds."""
         entry = cls(
             number=row["number"],
@@ -152,16 +151,16 @@ class Entry:
 class Contents:
     """Everything that a ledger holds, as the database gives it."""
 
-    settings: Row
-    rows: Sequence[Row]
-    head: Row
+    settings: StoredRow
+    rows: Sequence[StoredRow]
+    head: StoredRow
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chain:
     """The contents of a ledger whose every row fits."""
 
-    settings: Settings
+    settings: LedgerSettings
     entries: tuple[Entry, ...]
     hash: str
     """Hash of the last row, or of the settings where there is none yet."""
@@ -221,11 +220,11 @@ class Chain:
         return row | {"hash": _digest(row)}
 
 
-def checked_settings(row: Row, *, name: str) -> Settings:
+def checked_settings(row: StoredRow, *, name: str) -> LedgerSettings:
     """Return the settings that a row holds, or refuse them if they were edited."""
     try:
         if _is_sealed(row):
-            return Settings(
+            return LedgerSettings(
                 budget=float(row["budget"]),
                 adjacency=Adjacency(row["adjacency"]),
                 population=row["population"],
@@ -300,7 +299,7 @@ def _plain(value: Any, depth: int = 0) -> Any:
 _DEEPEST = 20
 
 
-def _is_sealed(row: Row) -> bool:
+def _is_sealed(row: StoredRow) -> bool:
     """Whether a row's hash is that of its contents."""
     try:
         return bool(row["hash"] == _digest({key: row[key] for key in row if key != "hash"}))
@@ -308,7 +307,7 @@ def _is_sealed(row: Row) -> bool:
         return False
 
 
-def _digest(contents: Row) -> str:
+def _digest(contents: StoredRow) -> str:
     return hashlib.sha256(_canonical(dict(contents)).encode("ascii")).hexdigest()
 
 

@@ -10,9 +10,9 @@
 A charge is on the disk before `charge` returns, and so before the first draw and before anything
 is visible. A run that is killed leaves a charge without a publication; it stays charged, since
 nobody knows what was seen of it, and a person may say that it was abandoned. Rows are added, never
-changed or removed, and each is chained to the one before (`ledger_chain.py`). Every operation
-verifies the whole chain first, and refuses a ledger that does not fit. Writers take turns, so that
-two processes cannot overspend together.
+changed or removed, and each is chained to the one before (`chain.py`). Every operation verifies the
+chain from its beginning, and refuses a ledger that does not fit. Writers take turns, so that two
+processes cannot overspend together.
 
 Only like is added to like: a ledger is about one unit, a row or all rows of a person, and about
 tables whose membership is protected or about tables where it is not. Both are settled when it is
@@ -38,8 +38,8 @@ from understudy.ledger.chain import (
     Chain,
     Entry,
     EntryKind,
+    LedgerSettings,
     Neighbours,
-    Settings,
     canonical_details,
     checked_settings,
     verified,
@@ -52,21 +52,22 @@ from understudy.ledger.statement import (
     statement_of,
     unfinished,
 )
-from understudy.ledger.store import Store, create_at, store_at
 from understudy.privacy.accounting import Cost, check_delta, composed, exact, total
 from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.privacy.rounding import plain
+from understudy.support.html import paragraph
 
 if TYPE_CHECKING:
     from understudy.ledger.chain import Contents
+    from understudy.ledger.store import LedgerStore
 
 
 @dataclass(frozen=True)
 class Ledger:
     """A record of spending that can only grow. Get one by `create` or `open`."""
 
-    settings: Settings
-    _store: Store
+    settings: LedgerSettings
+    _store: LedgerStore
 
     @classmethod
     def create(
@@ -82,11 +83,22 @@ class Ledger:
     ) -> Ledger:
         """Create a ledger in a new file, or in a PostgreSQL database that holds none.
 
-        The budget is a pure ε or, with a δ, the ε of (ε, δ). `unit` is "row" or the column whose
-        values are protected, and `membership` whether taking part is; what is left out the first
-        charge settles.
+        Args:
+            location: Path of the new file, or a `postgresql+psycopg://` URL.
+            budget: What may be spent: a pure ε or, with a δ, the ε of (ε, δ).
+            adjacency: "add-remove" or "replace-one", under which every ε is counted.
+            population: Who is protected, in words.
+            delta: The δ of an (ε, δ) budget; None for a pure one.
+            unit: "row", or the column whose values are protected with all their rows; None if the
+                first charge is to settle it.
+            membership: Whether taking part is protected; None if the first charge settles it.
+
+        Raises:
+            BadInput: If there is a ledger already, or a setting makes no sense.
         """
-        settings = Settings(
+        from understudy.ledger.store import create_at
+
+        settings = LedgerSettings(
             budget=checked_budget(budget),
             adjacency=Adjacency.parse(adjacency),
             population=checked_line(population, "the name of a ledger's population"),
@@ -102,21 +114,35 @@ class Ledger:
 
     @classmethod
     def open(cls, location: str | os.PathLike[str]) -> Ledger:
-        """Open an existing ledger."""
+        """Open an existing ledger.
+
+        Args:
+            location: Path of its file, or its `postgresql+psycopg://` URL.
+
+        Raises:
+            BadInput: If there is no ledger of a known format.
+            Refused: If its settings were edited.
+        """
+        from understudy.ledger.store import store_at
+
         store = store_at(location)
         return cls(checked_settings(store.read().settings, name=store.name), store)
 
     def verify(self) -> None:
-        """Refuse a ledger that was edited, and name the first row that does not fit."""
-        self._read()
+        """Check that nothing was edited.
+
+        Raises:
+            Refused: If something was; the sentence names the first row that does not fit.
+        """
+        self.chain()
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all rows: charges, and publications that refer to them."""
-        return self._read().entries
+        return self.chain().entries
 
     def spent(self) -> Cost:
         """Return what all charges cost together."""
-        return total(entry.cost for entry in self._read().charges)
+        return total(entry.cost for entry in self.chain().charges)
 
     def left(self) -> float:
         """Return how much of the budget is left.
@@ -124,15 +150,11 @@ class Ledger:
         A release whose pure ε is at most this fits a pure budget. With a δ, what a release takes
         of it depends on how it composes with those before: `charge` decides.
         """
-        return left_after((entry.cost for entry in self._read().charges), self.settings)
+        return left_after((entry.cost for entry in self.chain().charges), self.settings)
 
     def show(self) -> str:
         """Return every period and what is left, as a table for the terminal."""
-        return "\n".join([str(statement_of(self)), *unfinished(self._read())])
-
-    def chain(self) -> Chain:
-        """Return all rows together with the settings, verified."""
-        return self._read()
+        return "\n".join([str(statement_of(self)), *unfinished(self.chain())])
 
     def charge(
         self,
@@ -147,11 +169,19 @@ class Ledger:
     ) -> Entry:
         """Spend a cost under the ledger's adjacency, or refuse if the budget does not allow it.
 
-        `kind` is how firmly the guarantee holds, `unit` whose neighbours its ε is about ("row" or a
-        column), and `membership` whether taking part is protected.
+        The charge is on the disk when it is returned; only then may anything be drawn.
 
-        `check` may refuse as well; it sees the ledger while nobody else can write. The charge is on
-        the disk when it is returned; only then may anything be drawn.
+        Args:
+            cost: What the release costs.
+            label: One line that names it.
+            kind: How firmly its guarantee holds: strict or conditional.
+            unit: Whose neighbours its ε is about: "row" or a column.
+            membership: Whether taking part is protected.
+            details: Plain JSON to keep with the charge; nothing from a confidential table.
+            check: May refuse as well; it sees the ledger while nobody else can write.
+
+        Returns:
+            The entry, whose `reference` a release publishes.
         """
         if cost.epsilon == 0:
             raise BadInput("a release that costs nothing cannot be charged to a ledger.")
@@ -162,8 +192,7 @@ class Ledger:
         neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
         text = canonical_details(details, kind=str(kind), **neighbours.details)
         if self.settings.delta is not None:
-            # Others should not have to wait for an import.
-            import dp_accounting  # noqa: F401
+            import dp_accounting  # noqa: F401 - others should not have to wait for an import
         with self._store.writing() as connection:
             chain = self._verified(self._store.contents(connection))
             check(chain)
@@ -186,8 +215,14 @@ class Ledger:
     ) -> Entry:
         """Record that the release which a charge paid for has become visible, and what it is.
 
-        `appear` makes it visible, while nobody else can write: of a release that was abandoned
-        meanwhile, nothing appears.
+        Args:
+            entry: The charge, as `charge` returned it.
+            details: Plain JSON to keep with it; nothing from a confidential table.
+            appear: Makes the release visible, while nobody else can write: of a release that was
+                abandoned meanwhile, nothing appears.
+
+        Returns:
+            The entry that says so.
         """
         return self._settle(EntryKind.PUBLISHED, entry.number, entry.hash, details, appear)
 
@@ -195,6 +230,12 @@ class Ledger:
         """Record that the release which a charge paid for will never be visible.
 
         It stays charged, since nobody knows what was seen of it.
+
+        Args:
+            number: Number of the charge, as `show` lists it.
+
+        Returns:
+            The entry that says so.
         """
         return self._settle(EntryKind.ABANDONED, number, None, None, lambda: None)
 
@@ -225,7 +266,12 @@ class Ledger:
             self._store.append(connection, row)
         return Entry.from_row(row)
 
-    def _read(self) -> Chain:
+    def _repr_html_(self) -> str:
+        left_over = map(paragraph, unfinished(self.chain()))
+        return "".join([statement_of(self)._repr_html_(), *left_over])
+
+    def chain(self) -> Chain:
+        """Return all rows together with the settings, verified."""
         return self._verified(self._store.read())
 
     def _verified(self, contents: Contents) -> Chain:

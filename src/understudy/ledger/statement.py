@@ -1,27 +1,29 @@
-"""A ledger as a year: what each period cost, what is spent, what is left, and how long it lasts.
+"""The statement of a ledger: what each release cost, what is left, and how long it lasts.
 
-The numbers are worked out here once, for `understudy ledger show` and for the report. A period is
-an entry that was charged: whether its release became visible or not, it is paid for. What is left
-is never rounded up, because it can be spent; and how many more releases fit is counted as the
-ledger itself would count them, at the price of the last one.
+The numbers are worked out here once, for `understudy ledger show` and for the report. An item is an
+entry that was charged: whether its release became visible or not, it is paid for. What is left is
+never rounded up, because it can be spent; and how many more releases fit is counted as the ledger
+itself would count them, at the price of the last one.
 """
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.domain.column import writable
-from understudy.ledger.chain import Chain, Entry, Neighbours, Settings
+from understudy.ledger.chain import Chain, Entry, LedgerSettings, Neighbours
 from understudy.privacy.accounting import Cost, composed, epsilon_at, exact, pure, total
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import at_least, at_most, plain
 from understudy.support.files import leftovers
+from understudy.support.html import html_table, paragraph
 
 if TYPE_CHECKING:
     from understudy.ledger.ledger import Ledger
@@ -35,6 +37,7 @@ USUAL_DELTA = 1e-6
 
 _DIGITS = 15
 """All that matter of a number that was added up exactly."""
+_HEADER = ("number", "time", "period", "kind", "ε", "spent", "left", "state")
 
 PUBLISHED, ABANDONED, CURRENT = "published", "abandoned", "this release"
 UNSEEN = "under way, or never finished"
@@ -59,33 +62,62 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
-    """All periods of a ledger in order, and their totals."""
+    """All charges of a ledger in order, and their totals."""
 
-    settings: Settings
+    settings: LedgerSettings
     neighbours: Neighbours
     """What all ε's are about."""
-    rows: tuple[Item, ...]
-    cost: Cost
-    """What all of them cost together."""
-    spent: Fraction
-    """The same in pure ε, exactly."""
-    used: Fraction
-    """What they use up of the budget: pure, or at the ledger's δ where that is less."""
-    left: float
-    converted: float
-    """The ε at `delta` that the zero-concentrated total stands for; at most the pure one."""
-    more: int | None
-    """How many more releases fit at the price of the last one; None where there is none yet."""
+    items: tuple[Item, ...]
+
+    @property
+    def _costs(self) -> list[Cost]:
+        return [Cost(item.epsilon, item.rho) for item in self.items]
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What all of them cost together."""
+        return total(self._costs)
+
+    @cached_property
+    def spent(self) -> Fraction:
+        """The same in pure ε, exactly."""
+        return pure(self._costs)
+
+    @cached_property
+    def used(self) -> Fraction:
+        """What they use up of the budget: pure, or at the ledger's δ where that is less."""
+        return composed(self._costs, delta=self.settings.delta)
+
+    @property
+    def left(self) -> float:
+        """What is left of the budget."""
+        return self.items[-1].left if self.items else self.settings.budget
 
     @property
     def delta(self) -> float:
         """The δ at which the zero-concentrated total is told."""
         return USUAL_DELTA if self.settings.delta is None else self.settings.delta
 
+    @cached_property
+    def converted(self) -> float:
+        """The ε at `delta` that the zero-concentrated total stands for; at most the pure one."""
+        return epsilon_at(self.cost, delta=self.delta)
+
+    @cached_property
+    def more(self) -> int | None:
+        """How many more releases fit at the price of the last one; None where there is none yet."""
+        costs, settings = self._costs, self.settings
+
+        def refused(further: int) -> bool:
+            together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
+            return together > exact(settings.budget)
+
+        return bisect_left(range(1, FURTHEST + 1), True, key=refused) if costs else None
+
     @property
     def condition(self) -> str | None:
         """On what the totals rest beyond theorems, where any entry rests on more."""
-        names = [str(row.number) for row in self.rows if row.kind is Kind.CONDITIONAL]
+        names = [str(item.number) for item in self.items if item.kind is Kind.CONDITIONAL]
         if not names:
             return None
         which = f"entry {names[0]}" if len(names) == 1 else f"entries {', '.join(names)}"
@@ -96,7 +128,7 @@ class Statement:
         """How long the budget lasts, in words."""
         if self.more is None:
             return None
-        price = f"at the last price, ε = {at_most(self.rows[-1].epsilon, _DIGITS)}"
+        price = f"at the last price, ε = {at_most(self.items[-1].epsilon, _DIGITS)}"
         if self.more == 0:
             return f"no further release fits {price}"
         if self.more >= FURTHEST:
@@ -138,22 +170,23 @@ class Statement:
         unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
         return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
 
-    def __str__(self) -> str:
-        """The year as a table for the terminal."""
-        rows = [("number", "time", "period", "kind", "ε", "spent", "left", "state")]
-        rows += [
-            (
-                str(row.number),
-                row.time,
-                row.name,
-                row.kind,
-                at_most(row.epsilon, _DIGITS),
-                at_most(row.spent, _DIGITS),
-                left_part(row.left, self.settings),
-                row.state,
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        """Yield what is shown of each item, as `_HEADER` names it."""
+        for item in self.items:
+            yield (
+                str(item.number),
+                item.time,
+                item.name,
+                item.kind,
+                at_most(item.epsilon, _DIGITS),
+                at_most(item.spent, _DIGITS),
+                left_part(item.left, self.settings),
+                item.state,
             )
-            for row in self.rows
-        ]
+
+    def __str__(self) -> str:
+        """The statement as a table for the terminal."""
+        rows = [_HEADER, *self._rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -164,46 +197,37 @@ class Statement:
             lines += ["", f"WARNING: {self.warning}"]
         return "\n".join(lines) + "\n"
 
+    def _repr_html_(self) -> str:
+        warning = "" if self.warning is None else paragraph(f"WARNING: {self.warning}")
+        return html_table(self._rows(), header=_HEADER) + html_table(self.facts) + warning
+
 
 def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
-    """Return the year of a ledger; `until` is the charge of the release at hand, if there is one.
+    """Return a ledger's statement; `until` is the charge of the release at hand, if there is one.
 
-    With it the year ends there, so that a report says the same whenever it is rendered.
+    With it the statement ends there, so that a report says the same whenever it is rendered.
     """
     chain = ledger.chain()
     charges = [entry for entry in chain.charges if until is None or entry.number <= until.number]
     states = dict.fromkeys(chain.published, PUBLISHED) | dict.fromkeys(chain.abandoned, ABANDONED)
     if until is not None:
         states[until.number] = CURRENT
-    settings, costs = ledger.settings, [entry.cost for entry in charges]
-    rows = []
-    for count, entry in enumerate(charges, start=1):
-        rows.append(
-            Item(
-                number=entry.number,
-                name=_name(entry),
-                time=entry.time,
-                kind=entry.guarantee,
-                epsilon=entry.cost.epsilon,
-                rho=entry.cost.rho,
-                spent=pure(costs[:count]),
-                left=left_after(costs[:count], settings),
-                state=states.get(entry.number, UNSEEN),
-            )
+    costs = [entry.cost for entry in charges]
+    items = (
+        Item(
+            number=entry.number,
+            name=_name(entry),
+            time=entry.time,
+            kind=entry.guarantee,
+            epsilon=entry.cost.epsilon,
+            rho=entry.cost.rho,
+            spent=pure(costs[:count]),
+            left=left_after(costs[:count], ledger.settings),
+            state=states.get(entry.number, UNSEEN),
         )
-    together = total(costs)
-    delta = USUAL_DELTA if settings.delta is None else settings.delta
-    return Statement(
-        settings=settings,
-        neighbours=chain.neighbours,
-        rows=tuple(rows),
-        cost=together,
-        spent=pure(costs),
-        used=composed(costs, delta=settings.delta),
-        left=left_after(costs, settings),
-        converted=epsilon_at(together, delta=delta),
-        more=_more(costs, settings) if costs else None,
+        for count, entry in enumerate(charges, start=1)
     )
+    return Statement(settings=ledger.settings, neighbours=chain.neighbours, items=tuple(items))
 
 
 def unfinished(chain: Chain) -> tuple[str, ...]:
@@ -231,34 +255,24 @@ def _name(entry: Entry) -> str:
     return period if isinstance(period, str) and period and writable(period) else entry.label
 
 
-def _more(costs: Sequence[Cost], settings: Settings) -> int:
-    """Return how many further charges of the last cost the ledger would accept."""
-
-    def refused(further: int) -> bool:
-        together = composed([*costs, *[costs[-1]] * further], delta=settings.delta)
-        return together > exact(settings.budget)
-
-    return bisect_left(range(1, FURTHEST + 1), True, key=refused)
-
-
-def left_after(costs: Iterable[Cost], settings: Settings) -> float:
+def left_after(costs: Iterable[Cost], settings: LedgerSettings) -> float:
     """Return what several charges leave of the budget; never more than can be spent."""
     rest = exact(settings.budget) - composed(costs, delta=settings.delta)
     nearest = float(rest)
     return max(0.0, nearest if exact(nearest) <= rest else math.nextafter(nearest, 0))
 
 
-def stated(settings: Settings) -> str:
+def stated(settings: LedgerSettings) -> str:
     """Return the budget as it was set."""
     at = "" if settings.delta is None else f" at δ = {plain(settings.delta)}"
     return f"ε = {plain(settings.budget)}{at}"
 
 
-def spent_part(number: float | Fraction, settings: Settings) -> str:
+def spent_part(number: float | Fraction, settings: LedgerSettings) -> str:
     """Return what is spent of a budget: exactly, except where it was converted to δ."""
     return at_most(number, _DIGITS if settings.delta is None else 6)
 
 
-def left_part(number: float | Fraction, settings: Settings) -> str:
+def left_part(number: float | Fraction, settings: LedgerSettings) -> str:
     """Return what is left of a budget, which is never overstated."""
     return at_least(number, _DIGITS if settings.delta is None else 6)

@@ -12,27 +12,26 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from understudy.errors import BadInput, Refused
-from understudy.ledger.chain import SCHEMA_VERSION, Contents, Row
-from understudy.ledger.tables import ENTRY, HEAD, SETTINGS, statements
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine
-    from sqlalchemy.exc import DBAPIError
+from understudy.ledger.chain import SCHEMA_VERSION, Contents, StoredRow
+from understudy.ledger.tables import ENTRIES, HEAD, METADATA, SETTINGS
 
 WAIT_SECONDS = 60
 """How long to wait for other processes, each of which keeps the ledger for milliseconds."""
 
 
 @dataclass(frozen=True)
-class Store:
+class LedgerStore:
     """A place that holds, or will hold, one ledger."""
 
-    engine: Engine
+    engine: sa.Engine = field(repr=False)  # Its URL may hold a password.
     name: str
     """What sentences call it; without a password."""
 
@@ -42,7 +41,7 @@ class Store:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[sa.Connection]:
         """Open a transaction that sees one moment of the ledger."""
         with self._connected("REPEATABLE READ") as connection:
             if self.is_sqlite:
@@ -50,7 +49,7 @@ class Store:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[sa.Connection]:
         """Open a transaction that nobody else can write beside; on the disk when it ends well."""
         with self._connected("READ COMMITTED") as connection:
             if self.is_sqlite:
@@ -59,14 +58,12 @@ class Store:
                 connection.exec_driver_sql(f"SET LOCAL lock_timeout = {1000 * WAIT_SECONDS:.0f}")
                 connection.exec_driver_sql("SET LOCAL synchronous_commit = on")
                 # Writers wait here; what they read afterwards is what the one before committed.
-                connection.exec_driver_sql("LOCK TABLE understudy_head IN EXCLUSIVE MODE")
+                connection.exec_driver_sql(f"LOCK TABLE {HEAD.name} IN EXCLUSIVE MODE")
             yield connection
             connection.commit()
 
     @contextmanager
-    def _connected(self, isolation: str) -> Iterator[Connection]:
-        from sqlalchemy.exc import DBAPIError
-
+    def _connected(self, isolation: str) -> Iterator[sa.Connection]:
         try:
             with self.engine.connect() as connection:
                 if self.is_sqlite:
@@ -100,17 +97,16 @@ class Store:
             f"a backup of the ledger."
         )
 
-    def create(self, settings: Row) -> None:
+    def create(self, settings: StoredRow) -> None:
         """Make the tables and store the settings, all or nothing."""
         with self._connected("READ COMMITTED") as connection:
             if self.is_sqlite:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             elif _has_ledger(connection):
                 raise BadInput(f"{self.name} holds a ledger already; a ledger is never replaced.")
-            for statement in statements(sqlite=self.is_sqlite):
-                connection.exec_driver_sql(statement)
-            _insert(connection, "understudy_settings", {"one": 1} | dict(settings))
-            _insert(connection, "understudy_head", {"one": 1, "count": 0, "hash": settings["hash"]})
+            METADATA.create_all(connection, checkfirst=False)
+            connection.execute(SETTINGS.insert().values(one=1, **settings))
+            connection.execute(HEAD.insert().values(one=1, count=0, hash=settings["hash"]))
             connection.commit()
 
     def read(self) -> Contents:
@@ -120,64 +116,45 @@ class Store:
                 raise BadInput(f"{self.name} is not a ledger; create one with `Ledger.create`.")
             return self.contents(connection)
 
-    def contents(self, connection: Connection) -> Contents:
+    def contents(self, connection: sa.Connection) -> Contents:
         """Return all that the ledger holds, inside a transaction; it is small."""
-        version = self._one(connection, "understudy_settings", ("schema_version",))
-        if version["schema_version"] != SCHEMA_VERSION:
+        version = self._one(connection, sa.select(SETTINGS.c.schema_version))["schema_version"]
+        if version != SCHEMA_VERSION:
             raise BadInput(
-                f"{self.name} has format {version['schema_version']!r}, and this understudy knows "
-                f"only format {SCHEMA_VERSION}; use the version of understudy that made it."
+                f"{self.name} has format {version!r}, and this understudy knows only format "
+                f"{SCHEMA_VERSION}; use the version of understudy that made it."
             )
-        if self.is_sqlite:
-            # A page that no row lives in can be damaged, too, and would be written over.
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-            if found != "ok":
-                raise self._damaged()
+        # A page that no row lives in can be damaged, too, and would be written over.
+        if self.is_sqlite and connection.exec_driver_sql("PRAGMA quick_check(1)").scalar() != "ok":
+            raise self._damaged()
         return Contents(
-            settings=self._one(connection, "understudy_settings", SETTINGS),
-            rows=_select(connection, "understudy_entries ORDER BY number", ENTRY),
-            head=self._one(connection, "understudy_head", HEAD),
+            settings=self._one(connection, sa.select(*SETTINGS.c[1:])),
+            rows=_rows(connection, sa.select(ENTRIES).order_by(ENTRIES.c.number)),
+            head=self._one(connection, sa.select(*HEAD.c[1:])),
         )
 
-    def _one(self, connection: Connection, table: str, columns: tuple[str, ...]) -> Row:
-        rows = _select(connection, table, columns)
+    def _one(self, connection: sa.Connection, query: sa.Select[Any]) -> StoredRow:
+        rows = _rows(connection, query)
         if len(rows) != 1:
             raise self._damaged()
         return rows[0]
 
     @staticmethod
-    def append(connection: Connection, row: Row) -> None:
+    def append(connection: sa.Connection, row: StoredRow) -> None:
         """Add a row at the end, and let the head say so."""
-        from sqlalchemy import text
-
-        _insert(connection, "understudy_entries", row)
-        connection.execute(
-            text("UPDATE understudy_head SET count = :number, hash = :hash"),
-            {"number": row["number"], "hash": row["hash"]},
-        )
+        connection.execute(ENTRIES.insert().values(**row))
+        connection.execute(HEAD.update().values(count=row["number"], hash=row["hash"]))
 
 
-def _has_ledger(connection: Connection) -> bool:
-    from sqlalchemy import inspect
-
-    return inspect(connection).has_table("understudy_settings")
+def _has_ledger(connection: sa.Connection) -> bool:
+    return sa.inspect(connection).has_table(SETTINGS.name)
 
 
-def _select(connection: Connection, source: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
-    from sqlalchemy import text
-
-    found = connection.execute(text(f"SELECT {', '.join(columns)} FROM {source}"))
-    return [dict(row) for row in found.mappings()]
+def _rows(connection: sa.Connection, query: sa.Select[Any]) -> list[StoredRow]:
+    return [dict(row) for row in connection.execute(query).mappings()]
 
 
-def _insert(connection: Connection, table: str, row: Row) -> None:
-    from sqlalchemy import text
-
-    names, values = ", ".join(row), ", ".join(f":{name}" for name in row)
-    connection.execute(text(f"INSERT INTO {table} ({names}) VALUES ({values})"), dict(row))
-
-
-def store_at(location: str | os.PathLike[str]) -> Store:
+def store_at(location: str | os.PathLike[str]) -> LedgerStore:
     """Return the store at an existing file's path or at a server's URL."""
     if "://" in os.fspath(location):
         return _server(str(location))
@@ -191,8 +168,8 @@ def store_at(location: str | os.PathLike[str]) -> Store:
     return _file(path, name=f"the ledger '{path}'")
 
 
-def create_at(location: str | os.PathLike[str], settings: Row) -> None:
-    """Create a ledger where there is none; it appears whole or not at all."""
+def create_at(location: str | os.PathLike[str], settings: StoredRow) -> None:
+    """Create a ledger where there is none; it appears complete or not at all."""
     if "://" in os.fspath(location):
         _server(str(location)).create(settings)
         return
@@ -223,24 +200,19 @@ def _settle(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _file(path: Path, *, name: str) -> Store:
-    from sqlalchemy import NullPool, create_engine
-
+def _file(path: Path, *, name: str) -> LedgerStore:
     # By default SQLite makes an empty file of any path that it is given.
     uri = path.absolute().as_uri() + "?mode=rw"
 
     def connect() -> sqlite3.Connection:
         return sqlite3.connect(uri, uri=True, timeout=WAIT_SECONDS, isolation_level=None)
 
-    return Store(create_engine("sqlite://", creator=connect, poolclass=NullPool), name)
+    return LedgerStore(sa.create_engine("sqlite://", creator=connect, poolclass=sa.NullPool), name)
 
 
-def _server(location: str) -> Store:
-    from sqlalchemy import NullPool, create_engine, make_url
-    from sqlalchemy.exc import ArgumentError
-
+def _server(location: str) -> LedgerStore:
     try:
-        url = make_url(location)
+        url = sa.make_url(location)
     except (ArgumentError, ValueError):
         raise BadInput(
             "the ledger's URL cannot be read; write it as postgresql+psycopg://USER@HOST/DATABASE."
@@ -251,11 +223,11 @@ def _server(location: str) -> Store:
             f"URL, not at {url.drivername}://."
         )
     try:
-        engine = create_engine(url.set(drivername="postgresql+psycopg"), poolclass=NullPool)
+        engine = sa.create_engine(url.set(drivername="postgresql+psycopg"), poolclass=sa.NullPool)
     except ImportError:
         raise BadInput(
             "a ledger in PostgreSQL needs the package psycopg: pip install 'understudy[postgresql]'"
             "."
         ) from None
     shown = url.difference_update_query(["password", "sslpassword"])
-    return Store(engine, f"the ledger at {shown.render_as_string(hide_password=True)}")
+    return LedgerStore(engine, f"the ledger at {shown.render_as_string(hide_password=True)}")

@@ -6,64 +6,73 @@ them to edit a row is found out by the chain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sqlalchemy as sa
+from sqlalchemy import CheckConstraint, Column, Integer, Table, Text
 
-SETTINGS = (
-    "schema_version", "budget", "adjacency", "population", "delta", "unit", "membership", "created",
-    "hash",
-)  # fmt: skip
-ENTRY = (
-    "number", "kind", "time", "label", "epsilon", "rho", "details", "refers_to", "previous", "hash",
-)  # fmt: skip
-HEAD = ("count", "hash")
+METADATA = sa.MetaData()
 
-_TABLES = (
-    "CREATE TABLE understudy_settings ("
-    " one INTEGER PRIMARY KEY CHECK (one = 1), schema_version INTEGER NOT NULL,"
-    " budget TEXT NOT NULL, adjacency TEXT NOT NULL, population TEXT NOT NULL, delta TEXT,"
-    " unit TEXT, membership INTEGER, created TEXT NOT NULL, hash TEXT NOT NULL)",
-    "CREATE TABLE understudy_entries ("
-    " number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time TEXT NOT NULL, label TEXT NOT NULL,"
-    " epsilon TEXT NOT NULL, rho TEXT NOT NULL, details TEXT NOT NULL, refers_to INTEGER,"
-    " previous TEXT NOT NULL, hash TEXT NOT NULL)",
-    "CREATE TABLE understudy_head ("
-    " one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, hash TEXT NOT NULL)",
+
+def _only_row() -> Column[int]:
+    """Return the key of a table that holds a single row."""
+    return Column("one", Integer, CheckConstraint("one = 1"), primary_key=True, autoincrement=False)
+
+
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
+SETTINGS = Table(
+    "understudy_settings",
+    METADATA,
+    _only_row(),
+    Column("schema_version", Integer, nullable=False),
+    *_texts("budget", "adjacency", "population"),
+    Column("delta", Text),
+    Column("unit", Text),
+    Column("membership", Integer),
+    *_texts("created", "hash"),
+)
+ENTRIES = Table(
+    "understudy_entries",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *_texts("kind", "time", "label", "epsilon", "rho", "details"),
+    Column("refers_to", Integer),
+    *_texts("previous", "hash"),
+)
+HEAD = Table(
+    "understudy_head",
+    METADATA,
+    _only_row(),
+    Column("count", Integer, nullable=False),
+    *_texts("hash"),
 )
 
 # The head is the one row that changes, and it only ever counts on.
-FROZEN = (
-    ("understudy_settings", "UPDATE", ""),
-    ("understudy_settings", "DELETE", ""),
-    ("understudy_entries", "UPDATE", ""),
-    ("understudy_entries", "DELETE", ""),
-    ("understudy_head", "UPDATE", "WHEN (NEW.count <> OLD.count + 1)"),
-    ("understudy_head", "DELETE", ""),
+_COUNTS_ON = "WHEN (NEW.count <> OLD.count + 1)"
+_REFUSAL = "the ledger is append-only"
+_FUNCTION = "understudy_append_only"
+
+
+def _guard(table: Table, verb: str, when: str = "") -> None:
+    """Let a new table refuse an operation, as each database has it said."""
+    trigger = f"CREATE TRIGGER {table.name}_{verb} BEFORE {verb} ON {table.name}"
+    each = "STATEMENT" if verb == "TRUNCATE" else "ROW"
+    _after(table, "postgresql", f"{trigger} FOR EACH {each} {when} EXECUTE FUNCTION {_FUNCTION}()")
+    if verb != "TRUNCATE":  # SQLite has no such verb.
+        _after(table, "sqlite", f"{trigger} {when} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END")
+
+
+def _after(table: Table, dialect: str, statement: str) -> None:
+    sa.event.listen(table, "after_create", sa.DDL(statement).execute_if(dialect=dialect))
+
+
+_function = sa.DDL(
+    f"CREATE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS "
+    f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
 )
-
-_POSTGRESQL_FUNCTION = (
-    "CREATE FUNCTION understudy_append_only() RETURNS trigger LANGUAGE plpgsql AS "
-    "$$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$"
-)
-
-
-def statements(*, sqlite: bool) -> Iterator[str]:
-    """Yield what creates an empty ledger, in SQLite's or in PostgreSQL's dialect."""
-    yield from _TABLES
-    if sqlite:
-        for table, verb, when in FROZEN:
-            yield (
-                f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} {when} "
-                "BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END"
-            )
-        return
-    yield _POSTGRESQL_FUNCTION
-    for table, verb, when in FROZEN:
-        yield (
-            f"CREATE TRIGGER {table}_{verb} BEFORE {verb} ON {table} FOR EACH ROW {when} "
-            "EXECUTE FUNCTION understudy_append_only()"
-        )
-    for table in ("understudy_settings", "understudy_entries", "understudy_head"):
-        yield (
-            f"CREATE TRIGGER {table}_TRUNCATE BEFORE TRUNCATE ON {table} "
-            "EXECUTE FUNCTION understudy_append_only()"
-        )
+sa.event.listen(METADATA, "before_create", _function.execute_if(dialect="postgresql"))
+for _table in (SETTINGS, ENTRIES, HEAD):
+    _guard(_table, "UPDATE", _COUNTS_ON if _table is HEAD else "")
+    _guard(_table, "DELETE")
+    _guard(_table, "TRUNCATE")

@@ -25,10 +25,10 @@ def histogram_column(schema: Schema) -> Column:
     """Return the one confidential column that a histogram can synthesise, or refuse."""
     columns = schema.confidential
     if len(columns) != 1 or columns[0].type is not Type.CONTINUOUS:
-        found = ", ".join(f"{c.name} ({c.type})" for c in columns) or "none"
+        declared_columns = ", ".join(f"{c.name} ({c.type})" for c in columns) or "none"
         raise BadInput(
             f"ph synthesises exactly one confidential column, a continuous one, but the schema "
-            f"declares {found}: give the others the role 'ignore', or use a model."
+            f"declares {declared_columns}: give the others the role 'ignore', or use a model."
         )
     for declared, what in (
         (schema.unit, "a unit with several rows is in several bins"),

@@ -16,7 +16,8 @@ import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.fingerprints import Fingerprint
-from understudy.domain.tables import encode, read
+from understudy.domain.frames import Tabular, frame_of
+from understudy.domain.tables import encode
 from understudy.errors import BadInput
 from understudy.mechanisms.fitting import DRAWS, first_row, risk_of
 from understudy.mechanisms.published import read_anchor
@@ -28,8 +29,6 @@ from understudy.support.progress import Progress, silent
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from understudy.models.base import Data, Model
 
 _SIMULATED = 10_000
@@ -62,7 +61,7 @@ class Reference(Confidential):
 
 def reference(
     model: Model,
-    table: pd.DataFrame | str | Path,
+    table: Tabular,
     *,
     confidential: bool,
     seed: int | None = None,
@@ -73,8 +72,7 @@ def reference(
     model = as_declared(model)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
         return reference_from_theta(model, read_anchor(table, model), source)
-    frame = read(table) if isinstance(table, str | Path) else table
-    columns = encode(frame, model.schema, name="the reference")
+    columns = encode(frame_of(table), model.schema, name="the reference")
     data = model.prepare(columns)
     row = first_row(model, data, Unweighted())
     progress("Reference", 0.0)

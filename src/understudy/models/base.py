@@ -10,16 +10,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpyro.distributions import biject_to, constraints
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 
 Theta = dict[str, jax.Array]
 Data = dict[str, jax.Array]
@@ -51,8 +49,11 @@ class Parameter:
     """A named parameter with its support, from which its transform to the real line follows."""
 
     name: str
+    """What releases and priors call it."""
     support: constraints.Constraint
+    """Where it lies: one of `numpyro.distributions.constraints`."""
     shape: tuple[int, ...] = ()
+    """Its shape on the natural scale; a number has the shape ()."""
 
     @cached_property
     def transform(self) -> Any:
@@ -85,7 +86,9 @@ class Model:
     title: str
     """What people call it in reports."""
     schema: Schema
+    """The declared domain, whose confidential columns it synthesises."""
     parameters: tuple[Parameter, ...]
+    """Everything that is drawn, in the order of the unconstrained coordinates."""
     log_prior: Callable[[Theta], jax.Array]
     """Log density of θ on its natural scale."""
     prepare: Callable[[Columns], Data]
@@ -98,11 +101,11 @@ class Model:
     """What `parameters.json` says about the model, enough to build it again."""
     handles_missing: bool = False
     """Whether the model itself makes sense of missing values, which arrive as NaN and as −1.
-    Otherwise `missing.py` does, for a model of one confidential column."""
+    Otherwise `record/missing.py` does, for a model of one confidential column."""
     rows_per_record: int = 1
-    """Rows of the table that a record may have: more than one where it is a unit (`units.py`)."""
+    """Rows of the table that a record may have: several where it is a unit (`record/units.py`)."""
     as_declared: bool = False
-    """Whether units, survey weights and missing values are accounted for (`declared.py`)."""
+    """Whether units, survey weights and missing values are accounted for (`record/declared.py`)."""
 
     @property
     def dimension(self) -> int:
@@ -119,17 +122,35 @@ class Model:
         return pieces
 
     def constrain(self, z: jax.Array) -> Theta:
-        """Map unconstrained coordinates to θ."""
+        """Map unconstrained coordinates to θ.
+
+        Args:
+            z: The coordinates, shape (dimension,).
+
+        Returns:
+            The parameters by name, each on its natural scale.
+        """
         return {parameter.name: parameter.transform(u) for parameter, u in self._pieces(z)}
 
     def unconstrain(self, theta: Theta) -> jax.Array:
-        """Map θ to unconstrained coordinates."""
+        """Map θ to unconstrained coordinates.
+
+        Args:
+            theta: The parameters by name, each inside its support.
+
+        Returns:
+            The coordinates, shape (dimension,).
+        """
         return jnp.concatenate(
             [jnp.ravel(p.transform.inv(jnp.asarray(theta[p.name]))) for p in self.parameters]
         )
 
     def log_prior_unconstrained(self, z: jax.Array) -> jax.Array:
-        """Log prior density of z: that of θ and the logarithm of the transform's Jacobian."""
+        """Return the log prior density of z: that of θ, and the log of the transform's Jacobian.
+
+        Args:
+            z: Unconstrained coordinates, shape (dimension,).
+        """
         total = self.log_prior(self.constrain(z))
         for parameter, u in self._pieces(z):
             transform = parameter.transform
@@ -137,9 +158,18 @@ class Model:
         return total
 
     def starting_points(self, key: jax.Array, count: int) -> jax.Array:
-        """Return `count` points spread around the origin of the unconstrained scale."""
+        """Return points spread evenly around the origin of the unconstrained scale.
+
+        Args:
+            key: A JAX key.
+            count: How many points, one for each row of the result.
+        """
         return jax.random.uniform(key, (count, self.dimension), minval=-2.0, maxval=2.0)
 
     def round_to_grid(self, z: jax.Array) -> jax.Array:
-        """Round unconstrained coordinates to the public grid."""
+        """Round unconstrained coordinates to the public grid, on which all releases lie.
+
+        Args:
+            z: The coordinates, of any shape.
+        """
         return jnp.round(z / GRID) * GRID

@@ -7,11 +7,11 @@ where u is the outcome scaled to [0, 1] by its declared bounds. φ is the mean, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from numpyro.distributions import constraints
 
 from understudy._jax import jax
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.beta_density import (
@@ -22,13 +22,16 @@ from understudy.models.beta_density import (
     logarithms,
 )
 
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
-
 
 def beta(schema: Schema) -> Model:
-    """Return the Beta model of the schema's one confidential column."""
+    """Return the Beta model of the schema's one confidential column.
+
+    Args:
+        schema: Declares exactly one confidential column, continuous and with bounds.
+
+    Raises:
+        BadInput: If there are several confidential columns, or one of another type.
+    """
     if len(schema.confidential) != 1:
         names = ", ".join(column.name for column in schema.confidential) or "none"
         raise BadInput(

@@ -11,18 +11,13 @@ a NaN.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
+from understudy.domain.schema import Column, Type
 from understudy.errors import BadInput
+from understudy.models.base import Data
 from understudy.models.log_gamma import log_gamma
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data
 
 PRECISION_FLOOR = 0.1
 PRECISION_SHAPE = 1.5

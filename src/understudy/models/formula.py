@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy._jax import jax, jnp
 from understudy.domain.formulas import check_length
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Parameter, Theta
 from understudy.models.design import Design, design
@@ -23,10 +25,6 @@ from understudy.models.families import FAMILIES, Extra, Family
 from understudy.models.families.base import COEFFICIENTS
 from understudy.models.priors import Prior, read_priors
 from understudy.models.varying import Group, separate
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 COEFFICIENT_SD = COEFFICIENTS.arguments[1]
 INTERCEPT = "Intercept"
@@ -40,9 +38,17 @@ def formula(
 ) -> Model:
     """Return the regression model that a formula such as `salary ~ gender + age` describes.
 
-    `priors` replace those of the family: `{"Intercept": ("normal", 0, 1.5), "coefficients":
-    ("normal", 0, 1), "sigma": ("half-normal", 0.5)}`, by the names of parameters, where
-    "coefficients" stands for all but the intercept.
+    Args:
+        text: The formula: one confidential column on the left, public ones on the right, and
+            varying intercepts such as `(1 | state)`.
+        family: The outcome's distribution, one of the names in `families.FAMILIES`.
+        schema: Declares the columns; nothing else of them is known to the model.
+        priors: Replace those of the family, by the names of parameters, where "coefficients"
+            stands for all but the intercept: `{"Intercept": ("normal", 0, 1.5), "coefficients":
+            ("normal", 0, 1), "sigma": ("half-normal", 0.5)}`.
+
+    Raises:
+        BadInput: If the formula, the family or a prior is not one that the schema allows.
     """
     if family not in FAMILIES:
         raise BadInput(

@@ -1,6 +1,6 @@
 """Prior distributions that a formula's parameters can have: a short list, all of them proper.
 
-A prior is written `normal(0, 2.5)` on the command line and `("normal", 0, 2.5)` in Python, and is
+A prior is written `normal(0, 2.5)` in a text and `("normal", 0, 2.5)` in Python, and is
 stored in a release as `["normal", 0.0, 2.5]`: a name and numbers, so that reading it back executes
 nothing. Each distribution belongs to one kind of parameter and says where it lies.
 """
@@ -25,7 +25,7 @@ _SMALLEST = 1e-300
 _SMALLEST_SHARE = 1e-15
 
 
-class Kind(StrEnum):
+class ParameterKind(StrEnum):
     """Where a parameter lies."""
 
     REAL = "real"
@@ -35,7 +35,7 @@ class Kind(StrEnum):
 
 
 class _Entry(NamedTuple):
-    kind: Kind
+    kind: ParameterKind
     arguments: tuple[str, ...]
     build: Callable[..., dist.Distribution]
 
@@ -45,16 +45,16 @@ def _half_student(degrees: float, scale: float) -> dist.Distribution:
 
 
 _KNOWN: dict[str, _Entry] = {
-    "normal": _Entry(Kind.REAL, ("mean", "sd"), dist.Normal),
-    "student": _Entry(Kind.REAL, ("degrees", "centre", "scale"), dist.StudentT),
-    "half-normal": _Entry(Kind.POSITIVE, ("scale",), dist.HalfNormal),
-    "half-student": _Entry(Kind.POSITIVE, ("degrees", "scale"), _half_student),
-    "exponential": _Entry(Kind.POSITIVE, ("rate",), dist.Exponential),
-    "gamma": _Entry(Kind.POSITIVE, ("shape", "rate"), dist.Gamma),
-    "lognormal": _Entry(Kind.POSITIVE, ("mean", "sd"), dist.LogNormal),
-    "pareto": _Entry(Kind.POSITIVE, ("start", "shape"), dist.Pareto),
-    "beta": _Entry(Kind.SHARE, ("a", "b"), dist.Beta),
-    "dirichlet": _Entry(Kind.SHARES, ("concentration",), dist.Dirichlet),
+    "normal": _Entry(ParameterKind.REAL, ("mean", "sd"), dist.Normal),
+    "student": _Entry(ParameterKind.REAL, ("degrees", "centre", "scale"), dist.StudentT),
+    "half-normal": _Entry(ParameterKind.POSITIVE, ("scale",), dist.HalfNormal),
+    "half-student": _Entry(ParameterKind.POSITIVE, ("degrees", "scale"), _half_student),
+    "exponential": _Entry(ParameterKind.POSITIVE, ("rate",), dist.Exponential),
+    "gamma": _Entry(ParameterKind.POSITIVE, ("shape", "rate"), dist.Gamma),
+    "lognormal": _Entry(ParameterKind.POSITIVE, ("mean", "sd"), dist.LogNormal),
+    "pareto": _Entry(ParameterKind.POSITIVE, ("start", "shape"), dist.Pareto),
+    "beta": _Entry(ParameterKind.SHARE, ("a", "b"), dist.Beta),
+    "dirichlet": _Entry(ParameterKind.SHARES, ("concentration",), dist.Dirichlet),
 }
 _ANYWHERE = frozenset({"mean", "centre"})
 """Arguments that may be any number; all others must be positive."""
@@ -86,7 +86,7 @@ class Prior:
                 raise BadInput(f"in the prior {self}, {name} must be {wanted}.")
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ParameterKind:
         """The kind of parameter that it can describe."""
         return _KNOWN[self.name].kind
 
@@ -99,13 +99,13 @@ class Prior:
     def support(self) -> constraints.Constraint:
         """Where its density is not zero."""
         match self.kind:
-            case Kind.REAL:
+            case ParameterKind.REAL:
                 return constraints.real
-            case Kind.POSITIVE:
+            case ParameterKind.POSITIVE:
                 return constraints.greater_than(self.start) if self.start else constraints.positive
-            case Kind.SHARE:
+            case ParameterKind.SHARE:
                 return constraints.unit_interval
-            case Kind.SHARES:
+            case ParameterKind.SHARES:
                 return constraints.simplex
 
     def log_density(self, value: jax.Array) -> jax.Array:
@@ -113,14 +113,14 @@ class Prior:
         arguments: tuple[Any, ...] = self.arguments
         match self.kind:
             # A value that was rounded to the edge of its support would make the gradient infinite.
-            case Kind.POSITIVE:
+            case ParameterKind.POSITIVE:
                 value = jnp.maximum(value, _SMALLEST)
-            case Kind.SHARE:
+            case ParameterKind.SHARE:
                 value = jnp.clip(value, _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
-            case Kind.SHARES:
+            case ParameterKind.SHARES:
                 value = jnp.clip(value, _SMALLEST_SHARE, 1.0)
                 arguments = (jnp.full(value.shape, self.arguments[0]),)
-            case Kind.REAL:
+            case ParameterKind.REAL:
                 pass
         return jnp.sum(_KNOWN[self.name].build(*arguments).log_prob(value))
 
@@ -144,13 +144,13 @@ def read_prior_options(texts: Iterable[str]) -> dict[str, Prior]:
 
 
 def _read_prior(text: str) -> tuple[str, Prior]:
-    found = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
-    if found is None:
+    parts = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
+    if parts is None:
         raise BadInput(
             f"'{text}' is not a prior: write NAME=DISTRIBUTION(numbers), for example "
             f"Intercept=normal(0, 1)."
         )
-    parameter, name, numbers = found.groups()
+    parameter, name, numbers = parts.groups()
     try:
         arguments = tuple(float(number) for number in numbers.split(","))
     except ValueError:

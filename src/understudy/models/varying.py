@@ -10,13 +10,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
 
 _TERM = re.compile(r"\(([^|`]*(?:\|(?=\|))?)\|(.*)\)", re.DOTALL)
 _BAR = re.compile(r"\([^()]*\|[^()]*\)")
@@ -45,19 +41,19 @@ def separate(formula: str, schema: Schema) -> tuple[str, tuple[Group, ...]]:
     """Return the formula without its varying intercepts, and the groups that have them."""
     left, tilde, right = formula.partition("~")
     terms = _terms(right)
-    found = {term: match for term in terms if (match := _TERM.fullmatch(term.strip()))}
+    varying = {term: match for term in terms if (match := _TERM.fullmatch(term.strip()))}
     for term in terms:
-        if term not in found and _BAR.search(_QUOTED.sub("", term)):
+        if term not in varying and _BAR.search(_QUOTED.sub("", term)):
             raise BadInput(
                 f"in the formula '{formula}' the term '{term.strip()}' mixes a varying intercept "
                 f"with something else: add it to the others with '+'."
             )
-    groups = tuple(_group(formula, match, schema) for term in terms if (match := found.get(term)))
+    groups = tuple(_group(formula, varying[term], schema) for term in terms if term in varying)
     if len({group.column for group in groups}) < len(groups):
         raise BadInput(f"the formula '{formula}' has the same varying intercept twice.")
     if not groups:
         return formula, ()
-    rest = [term for term in terms if term not in found]
+    rest = [term for term in terms if term not in varying]
     return f"{left}{tilde}{'+'.join(rest) if rest else ' 1'}", groups
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain.fingerprints import Fingerprint
+from understudy.domain.frames import Tabular
 from understudy.errors import Refused
 from understudy.ledger.chain import Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
@@ -111,7 +112,7 @@ class PendingRelease:
             latest=latest,
         )
 
-    def quote(self, table: pd.DataFrame | str | Path, *, progress: Progress = silent) -> Quote:
+    def quote(self, table: Tabular, *, progress: Progress = silent) -> Quote:
         """Return what the release would cost, without charging or drawing anything.
 
         Args:
@@ -132,7 +133,7 @@ class PendingRelease:
 
     def release(
         self,
-        table: pd.DataFrame | str | Path,
+        table: Tabular,
         *,
         destination: str | Path | None = None,
         progress: Progress = silent,
@@ -167,7 +168,7 @@ class PendingRelease:
                 "run it again; nothing was charged."
             )
 
-    def _plan(self, table: pd.DataFrame | str | Path, progress: Progress) -> Plan:
+    def _plan(self, table: Tabular, progress: Progress) -> Plan:
         """Read the table, and refuse the very one that the policy was calibrated on."""
         request = prepare(
             self.model or self.schema,
@@ -197,7 +198,7 @@ class PendingRelease:
 
 def release(
     policy: str | os.PathLike[str],
-    table: pd.DataFrame | str | Path,
+    table: Tabular,
     *,
     period: str,
     ledger: Ledger | str | os.PathLike[str],

@@ -105,8 +105,8 @@ class Terms:
                 )
 
     def _check_same_terms(self, entry: Entry, where: str) -> None:
-        for name, ours in (("policy", self.policy_digest), ("schema", self.schema_digest)):
-            if entry.details.get(f"{name}_digest") != ours:
+        for name, digest in (("policy", self.policy_digest), ("schema", self.schema_digest)):
+            if entry.details.get(f"{name}_digest") != digest:
                 raise Refused(
                     f"{where} had another {name}: the {name} has changed since. Go back to it, or "
                     "begin another ledger with what is left of the budget."

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain.fingerprints import Fingerprint
-from understudy.domain.schema import Schema, toml_key, toml_text
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
 from understudy.privacy.assumptions import CALIBRATED_ON
@@ -97,14 +97,9 @@ class Policy:
 
     def to_toml(self) -> str:
         """Return the policy as TOML."""
-        plain = self._plain()
-        anchor = plain.pop("anchor", {})
-        lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
-        lines.append(f"digest = {_toml(self.digest)}")
-        if anchor:
-            lines += ["", "[anchor]"]
-            lines += [f"{toml_key(name)} = {_toml(value)}" for name, value in anchor.items()]
-        return _HEAD + "\n".join(lines) + "\n"
+        import tomli_w
+
+        return _HEAD + tomli_w.dumps(self._plain() | {"digest": self.digest})
 
     @property
     def digest(self) -> str:
@@ -260,11 +255,3 @@ def _value(name: str, value: Any) -> Any:
     if type(value) not in kinds or (name == "priors" and not all(type(p) is str for p in value)):
         raise ValueError(value)
     return tuple(value) if name == "priors" else value
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, str):
-        return toml_text(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return repr(value)

@@ -42,8 +42,17 @@ def compose(
 ) -> Composition:
     """Add up guarantees: pure ε adds, and so does zero-concentrated ρ, converted at δ.
 
-    They must be about the same kind of neighbour: one unit, and membership protected in all of them
-    or in none. A conditional one makes the whole conditional.
+    Args:
+        guarantees: About the same kind of neighbour: one unit, and membership protected in all of
+            them or in none. A conditional one makes the sum conditional.
+        adjacency: "add-remove" or "replace-one", under which they are added.
+        delta: The δ at which ρ is converted; None for pure ε alone.
+
+    Returns:
+        What they promise together, with its ε, its δ and how firmly it holds.
+
+    Raises:
+        Refused: If one of them promises no number, or they are about different neighbours.
     """
     relation = Adjacency.parse(adjacency)
     together = tuple(guarantees)

@@ -26,20 +26,25 @@ from typing import Any
 
 from understudy.errors import BadInput
 from understudy.privacy.rounding import at_most, factor_at_most
+from understudy.support.html import bullets, html_table, paragraph
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
 """Beyond these, noise and bounds leave the range in which they mean anything."""
 
 
 class Adjacency(StrEnum):
-    """When two tables count as neighbours. Defined here once, for the whole library."""
+    """When two tables count as neighbours. Defined here, and nowhere else."""
 
     ADD_REMOVE = "add-remove"
     REPLACE_ONE = "replace-one"
 
     @classmethod
     def parse(cls, text: str) -> Adjacency:
-        """Read an adjacency by its name; anything else is refused."""
+        """Read an adjacency by its name.
+
+        Args:
+            text: "add-remove" or "replace-one"; anything else is refused.
+        """
         try:
             return cls(text)
         except ValueError:
@@ -98,22 +103,29 @@ def bound_for(*, epsilon: float, adjacency: Adjacency) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Guarantee:
-    """A release's promise, in the form in which it is published.
-
-    `epsilon` is None unless `kind` is strict or conditional: an asymptotic mechanism has no number
-    that holds for the table at hand. `asked` is the adjacency under which the user stated ε.
-    """
+    """A release's promise, in the form in which it is published."""
 
     mechanism: str
+    """Name of the mechanism that made the release."""
     kind: Kind
+    """How firmly it holds."""
     asked: Adjacency
+    """The adjacency under which the user stated ε."""
     epsilon: dict[Adjacency, float] | None
+    """ε under each adjacency; None unless `kind` is strict or conditional: an asymptotic mechanism
+    has no number that holds for the table at hand."""
     draws: int
+    """How many draws of θ were released."""
     weights: Weights
+    """Where the record weights come from."""
     sampler: str
+    """How θ was drawn: `exact`, `nuts`, or as the mechanism names it."""
     assumptions: tuple[str, ...]
+    """What it rests on, and how to read it, in sentences."""
     seeded: bool
+    """Whether the randomness can be replayed, which voids the promise."""
     rows: int
+    """Rows of each synthetic table."""
     rho: dict[Adjacency, float] | None = None
     """The same as zero-concentrated differential privacy, which composes better over many draws."""
     membership: bool = True
@@ -121,7 +133,9 @@ class Guarantee:
     accept_poor_mixing: bool = False
     """Whether it was accepted in advance that chains may not have converged."""
     stages: int = 1
+    """In how many stages each θ was drawn."""
     charged: str | None = None
+    """The ledger's entry that paid for the release."""
     period: str | None = None
     """What time the release is about, where it is one of several."""
     population: str | None = None
@@ -174,22 +188,15 @@ class Guarantee:
     @property
     def changes(self) -> dict[Adjacency, str]:
         """What neighbouring tables differ by, in words that follow 'when'."""
-        if self.unit is not None:
-            rows = f"all rows of one '{self.unit}'"
-            what = rows if self.membership else f"the confidential values in {rows}"
-            before = "are added or removed" if self.membership else "are blanked"
-            return {
-                Adjacency.ADD_REMOVE: f"{what} {before}",
-                Adjacency.REPLACE_ONE: f"{what} are replaced",
-            }
-        if self.membership:
-            return {
-                Adjacency.ADD_REMOVE: "one record is added or removed",
-                Adjacency.REPLACE_ONE: "one record is replaced",
-            }
+        what = "one record" if self.unit is None else f"all rows of one '{self.unit}'"
+        if not self.membership:
+            values = "confidential values"
+            what = f"{what}'s {values}" if self.unit is None else f"the {values} in {what}"
+        verb = "is" if self.unit is None and self.membership else "are"
+        gone = "added or removed" if self.membership else "blanked"
         return {
-            Adjacency.ADD_REMOVE: "one record's confidential values are blanked",
-            Adjacency.REPLACE_ONE: "one record's confidential values are replaced",
+            Adjacency.ADD_REMOVE: f"{what} {verb} {gone}",
+            Adjacency.REPLACE_ONE: f"{what} {verb} replaced",
         }
 
     def _promise(self) -> str:
@@ -214,24 +221,31 @@ class Guarantee:
             f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
         )
 
+    def _facts(self) -> list[tuple[str, object]]:
+        stages = f", each in {self.stages} stages" if self.stages > 1 else ""
+        return [
+            *([] if self.period is None else [("Period", self.period)]),
+            *([] if self.population is None else [("Population", self.population)]),
+            ("Kind", f"{self.kind} ({self.kind.meaning})"),
+            ("Mechanism", self.mechanism),
+            ("Draws of the parameters", f"{self.draws}{stages}"),
+            ("Rows in each synthetic table", self.rows),
+            ("Ledger", self.charged or "not charged to any ledger"),
+        ]
+
+    @property
+    def _reading(self) -> str:
+        return "What this rests on, and how to read it:" if self.epsilon else "What to know:"
+
     def __str__(self) -> str:
         """The contents of `guarantee.txt`: the promise in plain words."""
-        lines = [
-            self.headline,
-            "",
-            *([] if self.period is None else [f"Period: {self.period}"]),
-            *([] if self.population is None else [f"Population: {self.population}"]),
-            f"Kind: {self.kind} ({self.kind.meaning})",
-            f"Mechanism: {self.mechanism}",
-            f"Draws of the parameters: {self.draws}"
-            + (f", each in {self.stages} stages" if self.stages > 1 else ""),
-            f"Rows in each synthetic table: {self.rows}",
-            f"Ledger: {self.charged or 'not charged to any ledger'}",
-            "",
-            "What this rests on, and how to read it:" if self.epsilon else "What to know:",
-            *(f"  - {sentence}" for sentence in self.assumptions),
-        ]
-        return "\n".join(lines) + "\n"
+        facts = [f"{name}: {fact}" for name, fact in self._facts()]
+        sentences = [f"  - {sentence}" for sentence in self.assumptions]
+        return "\n".join([self.headline, "", *facts, "", self._reading, *sentences]) + "\n"
+
+    def _repr_html_(self) -> str:
+        promise = paragraph(self.headline) + html_table(self._facts())
+        return promise + paragraph(self._reading) + bullets(self.assumptions)
 
 
 SEEDED = (

@@ -8,6 +8,7 @@ public, and this module imports nothing that has ever seen a record.
 from __future__ import annotations
 
 from fractions import Fraction
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,9 @@ import numpy as np
 from understudy.domain.column import Role, Type
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
-from understudy.report import plain, spark
+from understudy.report import plain
 from understudy.report.curves import bin_edges
+from understudy.report.svg import printable
 from understudy.report.template import fill
 from understudy.report.wording import BADGES, hundredths, percent, readable
 
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 SHOWN_LEVELS = 12
 NAMED_COLUMNS = 4
+BARS = (240, 56)
+"""Width and height of the picture of a column."""
 
 _TYPES = {
     Type.CONTINUOUS: "a number",
@@ -93,59 +97,41 @@ def _files(count: int) -> list[tuple[str, str]]:
 
 
 def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
-    stated = guarantee.epsilon
-    kind, badge = _badge(guarantee)
-    facts = [
-        *([] if guarantee.population is None else [("Population", guarantee.population)]),
-        ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
-        ("Mechanism", guarantee.mechanism),
-        ("Draws of the parameters", f"{guarantee.draws:,}"),
-        ("Privacy ledger", guarantee.charged or "not charged to any ledger"),
-    ]
+    stated = guarantee.epsilon is not None
+    # What voids a promise stands in its badge first.
+    void = guarantee.seeded
     return {
-        "kind": kind,
-        "badge": badge,
+        "kind": "none" if void else str(guarantee.kind),
+        "badge": "✗ Not for release" if void else BADGES[guarantee.kind],
         "sentences": plain.sentences(guarantee),
         "odds": plain.odds(guarantee),
-        "epsilons": [
-            {
-                "number": at_most(stated[adjacency]),
-                "words": f"when {words}",
-                "name": str(adjacency),
-            }
-            for adjacency, words in guarantee.changes.items()
-        ]
-        if stated is not None
-        else [],
-        "unit": _protected(guarantee, schema) if stated is not None else None,
-        "together": _together(guarantee) if stated is not None else None,
+        "epsilons": plain.epsilons(guarantee) if stated else [],
+        "unit": _protected(guarantee, schema) if stated else None,
+        "together": _together(guarantee) if stated else None,
         "exactly": guarantee.headline,
         "assumptions": guarantee.assumptions,
-        "facts": facts,
+        "facts": [
+            *([] if guarantee.population is None else [("Population", guarantee.population)]),
+            ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
+            ("Mechanism", guarantee.mechanism),
+            ("Draws of the parameters", f"{guarantee.draws:,}"),
+            ("Privacy ledger", guarantee.charged or "not charged to any ledger"),
+        ],
     }
-
-
-def _badge(guarantee: Guarantee) -> tuple[str, str]:
-    """Return the colour and the words of the badge: what voids a promise stands there first."""
-    if guarantee.seeded:
-        return "none", "✗ Not for release"
-    return str(guarantee.kind), BADGES[guarantee.kind]
 
 
 def _protected(guarantee: Guarantee, schema: Schema) -> str:
     if guarantee.unit is not None:
-        most = "" if schema.rows_per_unit is None else f", of which there are {_upto(schema)}"
-        return f"The promise is made to each '{guarantee.unit}', with all its rows{most}."
+        most = schema.rows_per_unit
+        rows = "one" if most == 1 else f"at most {most}"
+        limit = "" if most is None else f", of which there are {rows}"
+        return f"The promise is made to each '{guarantee.unit}', with all its rows{limit}."
     if schema.row_is_unit:
         return (
             "The promise is made to each row. Somebody who had several rows in the confidential "
             "table is protected less: ε is multiplied by their number."
         )
     return "The promise is made to each person, who had at most one row in the confidential table."
-
-
-def _upto(schema: Schema) -> str:
-    return "one" if schema.rows_per_unit == 1 else f"at most {schema.rows_per_unit}"
 
 
 def _together(guarantee: Guarantee) -> str | None:
@@ -163,44 +149,44 @@ def _together(guarantee: Guarantee) -> str | None:
 def _uses(guarantee: Guarantee, tables: int) -> list[str]:
     if guarantee.seeded:
         return ["Nothing but tests: this release is not for use."]
-    found = [
+    uses = [
         "Averages, shares, distributions and simple relations between columns of the whole table.",
         "Teaching, writing and testing programs, and planning an analysis that is later run on the "
         "confidential table by those who may.",
         "Say that the data are synthetic wherever a number from them is printed.",
     ]
     if guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing:
-        found.append(
+        uses.append(
             "Share it freely: nothing that is computed from these files weakens the promise."
         )
     if guarantee.epsilon is None:
-        found.insert(0, "Use only by people who may see the confidential table itself.")
+        uses.insert(0, "Use only by people who may see the confidential table itself.")
     if tables > 1:
-        found.append(
+        uses.append(
             f"Run an analysis in each of the {tables} tables, and combine the results: their mean "
             "is the estimate, and how far they lie apart shows what the synthesis adds to its "
             "error."
         )
-    return found
+    return uses
 
 
 def _misuses(tables: int) -> list[str]:
-    found = [
+    misuses = [
         "To learn anything about an individual: no row is a person, and a row that looks like "
         "somebody you know looks so by chance.",
         "To look anybody up, or to link rows with other files.",
         "To count rare cases, or to describe groups of a few dozen rows.",
     ]
     if tables > 1:
-        found.append(
+        misuses.append(
             "To stack the tables as if they were one larger sample: their rows belong to no common "
             "people, and every interval would come out too narrow."
         )
-    return found
+    return misuses
 
 
 def _limits(schema: Schema, tables: int) -> list[str]:
-    found = [
+    limits = [
         "Usual standard errors, confidence intervals and tests are too optimistic here: they "
         "ignore the noise that protects people, and what the model leaves out."
         + ("" if tables > 1 else " One table alone does not show how large that is."),
@@ -212,38 +198,28 @@ def _limits(schema: Schema, tables: int) -> list[str]:
         "knowledge; values beyond the bounds cannot occur.",
     ]
     if schema.unit is not None:
-        found.append(
+        limits.append(
             "Rows do not say who belongs together, so nothing can be followed over several rows."
         )
     if schema.survey_weight is not None:
-        found.append("The rows stand for the population, not for the sample: use no weights.")
-    return found
+        limits.append("The rows stand for the population, not for the sample: use no weights.")
+    return limits
 
 
 def _column(column: Column, values: Series[Any]) -> dict[str, Any]:
     known = values.dropna()
     whose = "Public, as given" if column.role is Role.PUBLIC else "Synthetic"
-    type_ = "" if column.type is None else _TYPES[column.type].format(len(column.levels or ()))
-    told: dict[str, Any] = {
-        "name": column.name,
-        "what": f"{whose}: {type_}"
-        + (
-            f" from {readable(column.lower, digits=12)} to {readable(column.upper, digits=12)}"
-            if column.numeric
-            else ""
-        ),
-        "missing": f"{percent(1 - len(known) / len(values))} of the rows have no value."
-        if column.missing == "model" and len(values)
-        else None,
-        "picture": None,
-        "ends": None,
-        "summary": None,
-        "levels": None,
-        "others": None,
-    }
-    if not len(known):
-        return told
-    return told | (_numbers(column, known) if column.numeric else _levels(column, known))
+    what = "" if column.type is None else _TYPES[column.type].format(len(column.levels or ()))
+    if column.numeric:
+        lower, upper = (readable(end, digits=12) for end in (column.lower, column.upper))
+        what += f" from {lower} to {upper}"
+    told = dict.fromkeys(["missing", "picture", "ends", "summary", "levels", "others"])
+    told |= {"name": column.name, "what": f"{whose}: {what}"}
+    if column.missing == "model" and len(values):
+        told["missing"] = f"{percent(1 - len(known) / len(values))} of the rows have no value."
+    if len(known):
+        told |= _numbers(column, known) if column.numeric else _levels(column, known)
+    return told
 
 
 def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
@@ -255,7 +231,7 @@ def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
         f"{readable(high)}."
     )
     return {
-        "picture": spark.bars(
+        "picture": bars(
             counts.tolist(),
             f"Distribution of {column.name} over its declared bounds in the synthetic table. "
             f"{summary}",
@@ -279,3 +255,21 @@ def _levels(column: Column, values: Series[Any]) -> dict[str, Any]:
         "levels": [(name, hundredths(shares[name]), f"{100 * shares[name]:.2f}") for name in cut],
         "others": others,
     }
+
+
+def bars(heights: Sequence[float], description: str) -> str:
+    """Draw bars side by side, the tallest over the full height, as SVG without any library."""
+    width, height = BARS
+    tallest = max(heights, default=0.0) or 1.0
+    step = width / max(len(heights), 1)
+    outline = "".join(
+        f"M{step * k:.2f} {height}v{-(height - 1) * each / tallest:.2f}h{step * 0.92:.2f}V{height}z"
+        for k, each in enumerate(heights)
+        if each > 0
+    )
+    return (
+        f'<svg class="spark" role="img" aria-label="{escape(printable(description))}" '
+        f'viewBox="0 0 {width} {height + 1}" preserveAspectRatio="none">'
+        f'<path class="bars" d="{outline}"/>'
+        f'<path class="axis" d="M0 {height + 0.5}h{width}"/></svg>'
+    )

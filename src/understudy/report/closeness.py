@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from understudy.report.wording import in_points, percent, readable
-from understudy.utility import Utility, compare
+from understudy.utility.marginal import Utility, compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
 
     from understudy.domain.schema import Column, Schema
     from understudy.report.drift import Earlier
-    from understudy.utility import CategoricalUtility
+    from understudy.utility.marginal import ColumnUtility
 
 SHOWN_COLUMNS = 3
 
 
 def sentences(
     schema: Schema,
-    utility: Mapping[str, Utility | CategoricalUtility],
+    utility: Mapping[str, ColumnUtility],
     earlier: Earlier | None,
     synthetic: DataFrame,
 ) -> list[str]:
     """Return a sentence on each of the first columns, and one on what moved since last time."""
     shown = schema.confidential[:SHOWN_COLUMNS]
-    found = [_close(column, utility[column.name]) for column in shown]
+    told = [_close(column, utility[column.name]) for column in shown]
     if earlier is not None:
         moved = compare(earlier.table, synthetic, schema)
-        found += [_moved(column, moved[column.name], earlier.label) for column in shown]
+        told += [_moved(column, moved[column.name], earlier.label) for column in shown]
     left_out = len(schema.confidential) - len(shown)
     if left_out:
-        found.append(f"The other {left_out:,} columns are told below.")
-    return found
+        told.append(f"The other {left_out:,} columns are told below.")
+    return told
 
 
-def _close(column: Column, utility: Utility | CategoricalUtility) -> str:
+def _close(column: Column, utility: ColumnUtility) -> str:
     if isinstance(utility, Utility):
-        ours, theirs = utility.confidential.median, utility.synthetic.median
+        median, synthetic = utility.confidential.median, utility.synthetic.median
         return (
-            f"Half of the confidential records have {column.name} up to {readable(ours)}; half of "
-            f"the synthetic rows up to {readable(theirs)}, which is {_compared(ours, theirs)}. The "
-            f"share of records up to any given value is off by at most "
-            f"{in_points(utility.max_ecdf)}."
+            f"Half of the confidential records have {column.name} up to {readable(median)}; half "
+            f"of the synthetic rows up to {readable(synthetic)}, which is "
+            f"{_compared(median, synthetic)}. The share of records up to any given value is off by "
+            f"at most {in_points(utility.max_ecdf)}."
         )
     return (
         f"The shares of the levels of {column.name} are off by at most "
@@ -52,7 +52,7 @@ def _close(column: Column, utility: Utility | CategoricalUtility) -> str:
     )
 
 
-def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> str:
+def _moved(column: Column, moved: ColumnUtility, label: str) -> str:
     if isinstance(moved, Utility):
         before, now = moved.confidential.median, moved.synthetic.median
         return (
@@ -65,8 +65,8 @@ def _moved(column: Column, moved: Utility | CategoricalUtility, label: str) -> s
     )
 
 
-def _compared(ours: float, theirs: float) -> str:
-    if readable(ours) == readable(theirs):
+def _compared(before: float, after: float) -> str:
+    if readable(before) == readable(after):
         return "the same"
-    where = "more" if theirs > ours else "less"
-    return f"{percent(abs(theirs - ours) / abs(ours))} {where}" if ours else where
+    where = "more" if after > before else "less"
+    return f"{percent(abs(after - before) / abs(before))} {where}" if before else where

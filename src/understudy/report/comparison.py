@@ -3,105 +3,135 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from understudy.domain import tables
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
-from understudy.utility import TableUtility, Utility
-from understudy.utility.table import checked, in_both, measure_checked, population
+from understudy.utility import text
+from understudy.utility.table import TableUtility, checked, in_both, measure_checked, population
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.utility import CategoricalUtility, Regression
-
-CONFIDENTIAL = "CONFIDENTIAL: computed from the confidential table; do not publish."
-_WORST = 5
-"""Pairs that are told in words; all of them are in the JSON."""
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, repr=False)
-class Synthesis(Confidential):
+class ComparedTable(Confidential):
     """One synthetic table, and how close it is to the confidential one."""
 
     label: str
-    table: pd.DataFrame
+    table: DataFrame
     utility: TableUtility
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Confidential):
-    """Utility of one synthetic table, or of several side by side."""
+    """Utility of one synthetic table, or of several side by side. All of it is confidential."""
 
     title: str
+    """What was compared."""
     schema: Schema
-    confidential: pd.DataFrame
-    syntheses: tuple[Synthesis, ...]
+    """The columns that were compared."""
+    confidential: DataFrame
+    """The confidential table as declared, or the population that its survey weights make of it."""
+    compared: tuple[ComparedTable, ...]
+    """Each synthetic table with its measures."""
 
     def to_json(self) -> str:
         """Return the measures as JSON that says that it is confidential."""
-        found: dict[str, Any] = {"confidential": True}
-        if len(self.syntheses) == 1:
-            found |= self.syntheses[0].utility.to_dict()
+        told: dict[str, Any] = {"confidential": True}
+        if len(self.compared) == 1:
+            told |= self.compared[0].utility.to_dict()
         else:
-            found["syntheses"] = [
-                {"file": each.label} | each.utility.to_dict() for each in self.syntheses
+            told["syntheses"] = [
+                {"file": each.label} | each.utility.to_dict() for each in self.compared
             ]
-        return json.dumps(found, indent=2)
+        return json.dumps(told, indent=2)
 
     def to_text(self) -> str:
-        """Return the measures as plain tables."""
-        if len(self.syntheses) == 1:
-            lines = list(_one(self.syntheses[0].utility))
-        else:
-            lines = list(_side_by_side(self.syntheses))
-        return "\n".join([CONFIDENTIAL, *lines])
+        """Return the measures as plain tables, under a line that says who may read them."""
+        if len(self.compared) == 1:
+            return self.compared[0].utility.to_text()
+        return text.confidential(_side_by_side(self.compared))
 
-    def write_page(self, path: Path) -> None:
-        """Write the comparison as an HTML page that only its owner can read."""
-        from understudy.report.page import render_comparison, render_side_by_side
+    def _repr_html_(self) -> str:
+        labels = ", ".join(each.label for each in self.compared)
+        measured = text.measured(self.compared[0].utility)
+        return text.notebook(f"Comparison: {self.title}", {"synthetic tables": labels, **measured})
 
-        if len(self.syntheses) == 1:
-            (only,) = self.syntheses
-            page = render_comparison(
-                self.title, self.schema, self.confidential, only.table, only.utility
-            )
-        else:
-            page = render_side_by_side(
-                self.title,
-                len(self.confidential),
-                {each.label: (len(each.table), each.utility) for each in self.syntheses},
-            )
-        with written_atomically(path, private=True) as file:
+    def write_page(self, path: str | PathLike[str]) -> None:
+        """Write the comparison as an HTML page that only its owner can read.
+
+        Args:
+            path: The file, which is replaced if it exists.
+        """
+        from understudy.report.page import render_comparison
+
+        page = render_comparison(self)
+        with written_atomically(Path(path), private=True) as file:
             file.write_text(page, encoding="utf-8")
 
 
-def compare_files(
-    confidential: Path, synthetic: Sequence[Path], schema: Path, *, regression: str | None = None
+def compare(
+    table: Tabular,
+    synthetic: Tabular | Sequence[Tabular] | Mapping[str, Tabular],
+    schema: Schema | str | PathLike[str],
+    *,
+    regression: str | None = None,
 ) -> Comparison:
-    """Read the tables against the schema and measure how close they are."""
-    declared = Schema.load(schema)
-    real, *made = [tables.read(path) for path in (confidential, *synthetic)]
+    """Measure how close synthetic tables are to the confidential one. The result is confidential.
+
+    Public columns count where all tables have them.
+
+    Args:
+        table: The confidential table, or its file.
+        synthetic: A synthetic table, or its file; several side by side as a list, or by name.
+        schema: What all the tables are declared to hold, or the file that declares it.
+        regression: A formula such as `log(pay) ~ gender + age` to fit to every table, or None.
+
+    Returns:
+        The measures; see `Comparison.to_text`, `to_json` and `write_page`.
+
+    Raises:
+        BadInput: A table does not fit the schema, or the formula cannot be meant.
+    """
+    declared = schema if isinstance(schema, Schema) else Schema.load(schema)
+    given = _by_name(synthetic)
+    real, *made = [frame_of(each) for each in (table, *given.values())]
     shared = in_both(declared, real, *made)
-    ours = population(real, shared, str(confidential))
+    name = name_of(table, "the confidential table")
+    names = [name_of(each, label) for label, each in given.items()]
+    confidential = population(real, shared, name)
     # All are read and checked before any is measured: a slip in the last file shows at once.
-    theirs = [
-        checked(frame, shared, str(path)) for frame, path in zip(made, synthetic, strict=True)
-    ]
-    labels = _labels(synthetic)
-    found = [measure_checked(ours, frame, shared, regression=regression) for frame in theirs]
-    return Comparison(
-        f"{confidential.name} and {', '.join(labels)}",
-        shared,
-        ours,
-        tuple(map(Synthesis, labels, theirs, found)),
+    made = [checked(frame, shared, label) for frame, label in zip(made, names, strict=True)]
+    labels = list(given) if isinstance(synthetic, Mapping) else _labels(list(map(Path, names)))
+    compared = tuple(
+        ComparedTable(
+            label, frame, measure_checked(confidential, frame, shared, regression=regression)
+        )
+        for label, frame in zip(labels, made, strict=True)
     )
+    return Comparison(f"{Path(name).name} and {', '.join(labels)}", shared, confidential, compared)
+
+
+def _by_name(
+    synthetic: Tabular | Sequence[Tabular] | Mapping[str, Tabular],
+) -> Mapping[str, Tabular]:
+    if isinstance(synthetic, Mapping):
+        given: Mapping[str, Tabular] = synthetic
+    elif isinstance(synthetic, list | tuple):
+        given = {f"synthetic table {k}": each for k, each in enumerate(synthetic, start=1)}
+    else:
+        given = {"the synthetic table": cast("Tabular", synthetic)}
+    if not given:
+        raise BadInput("there is nothing to compare with: `synthetic` must hold a table.")
+    return given
 
 
 def _labels(paths: Sequence[Path]) -> list[str]:
@@ -115,73 +145,16 @@ def _labels(paths: Sequence[Path]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def _one(utility: TableUtility) -> Iterator[str]:
-    for name, measured in utility.columns.items():
-        yield from ["", name, *_column(measured)]
-        if measured.missing is not None:
-            shares = measured.missing
-            yield f"  {'missing':<14} {shares.confidential:>14.2%} {shares.synthetic:>14.2%}"
-    worst = sorted(
-        (pair for pair in utility.pairs if pair.total_variation is not None),
-        key=lambda pair: -(pair.total_variation or 0),
-    )
-    if worst:
-        yield from ["", "pairs of columns, furthest apart first"]
-        yield f"  {'total variation':<16} {'second sample':>14}"
-    for pair in worst[:_WORST]:
-        yield f"  {pair.total_variation:<16.4f} {pair.expected:>14.4f}   {' × '.join(pair.columns)}"
-    propensity = utility.propensity
-    ratio = "" if propensity.ratio is None else f", {propensity.ratio:.2f} times a second sample's"
-    yield from ["", "propensity", f"  pMSE             {propensity.pmse:.6f}{ratio}"]
-    if utility.regression is not None:
-        yield from ["", utility.regression.formula, *_regression(utility.regression)]
-
-
-def _column(measured: Utility | CategoricalUtility) -> Iterator[str]:
-    if not isinstance(measured, Utility):
-        yield f"  total variation  {measured.total_variation:.4f}"
-        return
-    yield f"  max-ECDF         {measured.max_ecdf:.4f}"
-    yield f"  avg-ECDF         {measured.avg_ecdf:.6f}"
-    yield f"  {'':<14} {'confidential':>14} {'synthetic':>14}"
-    real, made = measured.confidential, measured.synthetic
-    for label, field in _STATISTICS.items():
-        pair = f"{getattr(real, field):>14,.6g} {getattr(made, field):>14,.6g}"
-        yield f"  {label:<14} {pair}"
-
-
-def _regression(regression: Regression) -> Iterator[str]:
-    yield f"  {'':<24} {'confidential':>14} {'synthetic':>14} {'overlap':>9} {'difference':>11}"
-    for each in regression.coefficients:
-        cells = [
-            "–" if estimate is None else f"{estimate.value:.6g}"
-            for estimate in (each.confidential, each.synthetic)
-        ]
-        cells += [
-            "–" if share is None else f"{share:.1%}"
-            for share in (each.overlap, each.relative_difference)
-        ]
-        yield "  {:<24} {:>14} {:>14} {:>9} {:>11}".format(each.name, *cells)
-
-
-def _side_by_side(syntheses: Sequence[Synthesis]) -> Iterator[str]:
+def _side_by_side(compared: Sequence[ComparedTable]) -> Iterator[str]:
     """One line for each measure, one column for each table, whose names come first."""
     yield ""
-    for number, each in enumerate(syntheses, start=1):
+    for number, each in enumerate(compared, start=1):
         yield f"  [{number}] {each.label}"
     yield ""
-    rows = [each.utility.headlines() for each in syntheses]
+    rows = [each.utility.headlines() for each in compared]
     width = max(map(len, rows[0]))
     yield f"  {'':<{width}}" + "".join(f"{f'[{k}]':>10}" for k in range(1, len(rows) + 1))
     for name in rows[0]:
         values = [row.get(name) for row in rows]
         cells = "".join(f"{'–' if value is None else f'{value:.4f}':>10}" for value in values)
         yield f"  {name:<{width}}{cells}"
-
-
-_STATISTICS = {
-    "mean": "mean",
-    "median": "median",
-    "15th percentile": "q15",
-    "90th percentile": "q90",
-}

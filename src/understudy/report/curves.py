@@ -50,10 +50,9 @@ def widest_gap(confidential: ArrayLike, synthetic: ArrayLike) -> tuple[float, fl
     """Return the value at which the distribution functions differ most, and both their heights."""
     x, y = np.sort(np.asarray(confidential)), np.sort(np.asarray(synthetic))
     pooled = np.concatenate([x, y])
-    ours = np.searchsorted(x, pooled, side="right") / x.size
-    theirs = np.searchsorted(y, pooled, side="right") / y.size
-    at = int(np.argmax(np.abs(ours - theirs)))
-    low, high = sorted((float(ours[at]), float(theirs[at])))
+    f, g = (np.searchsorted(sample, pooled, side="right") / sample.size for sample in (x, y))
+    at = int(np.argmax(np.abs(f - g)))
+    low, high = sorted((float(f[at]), float(g[at])))
     return float(pooled[at]), low, high
 
 

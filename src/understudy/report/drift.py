@@ -9,24 +9,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.report import figures
-from understudy.report.axes import shortened
-from understudy.report.wording import change, hundredths, points, readable, signed
-from understudy.utility import Utility, compare, complete
+from understudy.report.svg import shortened
+from understudy.report.wording import number_row, readable, share_row
+from understudy.utility.marginal import Utility, compare, complete
+from understudy.utility.pairs import expected_total_variation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pandas import DataFrame, Series
 
     from understudy.domain.schema import Column, Schema
-    from understudy.utility import CategoricalUtility
+    from understudy.utility.marginal import ColumnUtility
 
 SHOWN_PICTURES = 6
 _MEAN_KOLMOGOROV = math.sqrt(math.pi / 2) * math.log(2)
 """The mean of Kolmogorov's distribution: √(nm/(n+m)) times the max-ECDF of two large samples."""
+
+Cells = tuple[str, ...]
+"""A row of a table, as it is shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,26 +44,49 @@ class Earlier:
     table: DataFrame
 
 
+@dataclass(frozen=True, eq=False)
+class _Movement:
+    """How far a column moved, how far chance alone would have moved it, and the picture of it."""
+
+    rows: list[Cells]
+    measure: str
+    distance: float
+    chance: float
+    draw: Callable[[], str]
+
+    @property
+    def cells(self) -> Cells:
+        return readable(self.distance, digits=3), readable(self.chance, digits=3)
+
+    @property
+    def times(self) -> float:
+        return self.distance / self.chance if self.chance else 0.0
+
+
 def since(earlier: Earlier, synthetic: DataFrame, schema: Schema) -> dict[str, Any]:
     """Return what moved: a row for each quantity, and pictures of the columns that moved most."""
-    moved = compare(earlier.table, synthetic, schema)
-    found = [
-        _moved(
-            column,
-            complete(earlier.table[column.name], column),
-            complete(synthetic[column.name], column),
-            moved[column.name],
-            earlier.label,
-        )
-        for column in schema.confidential
-    ]
-    drawn = sorted((each for each in found if each["drawn"]), key=lambda each: -each["times"])
+    utilities = compare(earlier.table, synthetic, schema)
+    rows: list[Cells] = []
+    movements: dict[str, _Movement] = {}
+    for column in schema.confidential:
+        name, utility = column.name, utilities[column.name]
+        if (shares := utility.missing) is not None:
+            missing = share_row(f"{name}: missing", shares.confidential, shares.synthetic)
+            rows.append((*missing, "", ""))
+        before, now = (complete(table[name], column) for table in (earlier.table, synthetic))
+        if len(before) and len(now):
+            names = f"Before: {shortened(earlier.label)}", "This release"
+            moved = _moved(column, before, now, utility, names)
+            rows += [(*row, *moved.cells) for row in moved.rows]
+            movements[name] = moved
+    drawn = sorted(movements.items(), key=lambda each: -each[1].times)
     return {
         "label": earlier.label,
         "given": " for this release’s public columns" if schema.public else "",
-        "rows": [row for each in found for row in each["rows"]],
+        "rows": rows,
         "pictures": [
-            {"svg": each["drawn"](), "caption": each["caption"]} for each in drawn[:SHOWN_PICTURES]
+            {"svg": moved.draw(), "caption": _caption(name, moved)}
+            for name, moved in drawn[:SHOWN_PICTURES]
         ],
         "left_out": max(0, len(drawn) - SHOWN_PICTURES),
     }
@@ -66,73 +96,40 @@ def _moved(
     column: Column,
     before: Series[Any],
     now: Series[Any],
-    utility: Utility | CategoricalUtility,
-    label: str,
-) -> dict[str, Any]:
-    rows: list[tuple[str, ...]] = []
-    if utility.missing is not None:
-        ours, theirs = utility.missing.confidential, utility.missing.synthetic
-        rows.append(_share(f"{column.name}: missing", ours, theirs, "", ""))
-    if not (len(before) and len(now)):
-        return {"rows": rows, "drawn": None, "times": 0.0, "caption": ""}
-    names = f"Before: {shortened(label)}", "This release"
+    utility: ColumnUtility,
+    names: tuple[str, str],
+) -> _Movement:
     if isinstance(utility, Utility):
-        distance, chance = utility.max_ecdf, _chance_of_numbers(len(before), len(now))
-        measure = "The largest gap between the two distribution functions"
-        for key, name in (("mean", "mean"), ("median", "median")):
-            ours, theirs = getattr(utility.confidential, key), getattr(utility.synthetic, key)
-            rows.append(
-                (
-                    f"{column.name}: {name}",
-                    readable(ours),
-                    readable(theirs),
-                    signed(theirs - ours),
-                    change(ours, theirs),
-                    readable(distance, digits=3),
-                    readable(chance, digits=3),
-                )
-            )
-        bounds = (column.lower, column.upper)
-
-        def drawn() -> str:
-            then, today = (values.to_numpy(dtype=np.float64) for values in (before, now))
-            return figures.ecdf(then, today, column.name, bounds, names)
-    else:
-        before_shares, now_shares = utility.confidential, utility.synthetic
-        chance = _chance_of_levels(before_shares, now_shares, len(before), len(now))
-        distance, measure = utility.total_variation, "The total variation"
-        most = max(before_shares, key=lambda level: abs(before_shares[level] - now_shares[level]))
-        rows.append(
-            _share(
-                f"{column.name}: {most}",
-                before_shares[most],
-                now_shares[most],
-                readable(distance, digits=3),
-                readable(chance, digits=3),
-            )
+        then, today = (each.to_numpy(dtype=np.float64) for each in (before, now))
+        both = utility.confidential, utility.synthetic
+        return _Movement(
+            rows=[
+                number_row(f"{column.name}: {key}", *(getattr(each, key) for each in both))
+                for key in ("mean", "median")
+            ],
+            measure="The largest gap between the two distribution functions",
+            distance=utility.max_ecdf,
+            chance=_chance_of_numbers(len(before), len(now)),
+            draw=partial(
+                figures.ecdf, then, today, column.name, (column.lower, column.upper), names
+            ),
         )
-
-        def drawn() -> str:
-            return figures.levels(before, now, column.name, tuple(before_shares), names)
-
-    return {
-        "rows": rows,
-        "drawn": drawn,
-        "times": distance / chance if chance else 0.0,
-        "caption": f"{column.name}, then and now. {measure} is {readable(distance, digits=3)}, and "
-        f"would be about {readable(chance, digits=3)} by the chance of the rows alone.",
-    }
+    shares, now_shares = utility.confidential, utility.synthetic
+    most = max(shares, key=lambda level: abs(shares[level] - now_shares[level]))
+    return _Movement(
+        rows=[share_row(f"{column.name}: {most}", shares[most], now_shares[most])],
+        measure="The total variation",
+        distance=utility.total_variation,
+        chance=_chance_of_levels(shares, now_shares, len(before), len(now)),
+        draw=partial(figures.levels, before, now, column.name, tuple(shares), names),
+    )
 
 
-def _share(name: str, before: float, now: float, distance: str, chance: str) -> tuple[str, ...]:
+def _caption(name: str, moved: _Movement) -> str:
+    distance, chance = moved.cells
     return (
-        name,
-        hundredths(before),
-        hundredths(now),
-        points(before, now),
-        change(before, now),
-        distance,
-        chance,
+        f"{name}, then and now. {moved.measure} is {distance}, and would be about {chance} by the "
+        "chance of the rows alone."
     )
 
 
@@ -140,11 +137,9 @@ def _chance_of_numbers(n: int, m: int) -> float:
     return min(1.0, _MEAN_KOLMOGOROV * math.sqrt(1 / n + 1 / m))
 
 
-def _chance_of_levels(ours: dict[str, float], theirs: dict[str, float], n: int, m: int) -> float:
-    from understudy.utility.pairs import expected_total_variation
-
+def _chance_of_levels(before: dict[str, float], now: dict[str, float], n: int, m: int) -> float:
     counts = (
         np.rint(np.array(list(shares.values())) * size).astype(np.int64)
-        for shares, size in ((ours, n), (theirs, m))
+        for shares, size in ((before, n), (now, m))
     )
     return expected_total_variation(*counts)

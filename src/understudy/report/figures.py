@@ -7,16 +7,22 @@ in the fonts of the reader's own system, so that it can be searched, enlarged an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.curves import bin_edges, evenly, reflected_kde, steps, widest_gap
-from understudy.report.svg import INK, inline_svg, printable
+from understudy.report.svg import (
+    INK,
+    inline_svg,
+    legend_above,
+    numbers_along,
+    printable,
+    shortened,
+)
 from understudy.report.wording import bounded, readable
-from understudy.utility import level_shares, max_ecdf
+from understudy.utility.marginal import level_shares, max_ecdf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,6 +38,7 @@ TABLES = ("Confidential", "Synthetic")
 
 LARGEST_SCATTER = 2000
 QUANTILES = 200
+_DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3, "markeredgewidth": 0}
 
 
 def density(
@@ -53,12 +60,11 @@ def density(
     smooth = not whole or width > 1
 
     def draw(axes: Axes) -> None:
-        for name, values, colour, dashes in _pair(confidential, synthetic):
+        for name, values, colour, dashes in _tables(confidential, synthetic):
             sample = np.asarray(values, dtype=np.float64)
-            heights = np.histogram(sample, edges)[0] / sample.size
             filled = name == "Confidential"
             axes.stairs(
-                heights,
+                np.histogram(sample, edges)[0] / sample.size,
                 edges,
                 fill=filled,
                 facecolor=colour if filled else "none",
@@ -73,10 +79,8 @@ def density(
                 axes.plot(at, curve * width, color=colour, linestyle=dashes, label=name)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(printable(label))
-        axes.set_ylabel(f"Share of records per {readable(width)}" if smooth else "Share of records")
-        numbers_along(axes.xaxis)
-        percent_along(axes.yaxis)
+        records = f"Share of records per {readable(width)}" if smooth else "Share of records"
+        _label(axes, label, records, percent=True)
         legend_above(axes)
 
     return inline_svg(draw, f"Density of {label} in the confidential and the synthetic table")
@@ -95,16 +99,13 @@ def ecdf(
     """
 
     def draw(axes: Axes) -> None:
-        for name, values, colour, dashes in _pair(confidential, synthetic, names):
+        for name, values, colour, dashes in _tables(confidential, synthetic, names):
             at, height = steps(values, bounds)
             axes.step(at, height, where="post", color=colour, linestyle=dashes, label=name)
         _mark_gap(axes, confidential, synthetic, bounds)
         axes.set_xlim(*bounds)
         axes.set_ylim(0, 1.02)
-        axes.set_xlabel(printable(label))
-        axes.set_ylabel("Share of records up to this value")
-        numbers_along(axes.xaxis)
-        percent_along(axes.yaxis)
+        _label(axes, label, "Share of records up to this value", percent=True)
         legend_above(axes)
 
     return inline_svg(draw, f"Distribution functions of {label} in {_both(names)}")
@@ -113,31 +114,19 @@ def ecdf(
 def qq(confidential: ArrayLike, synthetic: ArrayLike, label: str) -> str:
     """Draw the quantiles of both tables against each other; on the diagonal they agree."""
     at = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    ours, theirs = (
+    across, up = (
         np.quantile(np.asarray(values, dtype=np.float64), at)
         for values in (confidential, synthetic)
     )
-    ends = min(ours[0], theirs[0]), max(ours[-1], theirs[-1])
+    ends = min(across[0], up[0]), max(across[-1], up[-1])
     margin = 0.03 * (ends[1] - ends[0]) or 1.0
 
     def draw(axes: Axes) -> None:
         axes.plot(ends, ends, color=INK, linestyle="--", linewidth=1.2, label="Equal quantiles")
-        axes.plot(
-            ours,
-            theirs,
-            linestyle="none",
-            marker="o",
-            markersize=3,
-            markeredgewidth=0,
-            color=SYNTHETIC,
-            label="Quantiles",
-        )
+        axes.plot(across, up, color=SYNTHETIC, label="Quantiles", **_DOTS)
         axes.set_xlim(ends[0] - margin, ends[1] + margin)
         axes.set_ylim(ends[0] - margin, ends[1] + margin)
-        axes.set_xlabel(f"{printable(label)}, confidential")
-        axes.set_ylabel(f"{printable(label)}, synthetic")
-        numbers_along(axes.xaxis)
-        numbers_along(axes.yaxis)
+        _label(axes, f"{label}, confidential", f"{label}, synthetic")
         legend_above(axes)
 
     return inline_svg(
@@ -166,12 +155,9 @@ def weights(alpha: ArrayLike, values: ArrayLike, label: str) -> str:
     """Draw each record's weight against its outcome value, for at most 2000 records."""
 
     def draw(axes: Axes) -> None:
-        _points(axes, np.asarray(values, dtype=np.float64), np.asarray(alpha, dtype=np.float64))
+        _records(axes, values, alpha)
         axes.set_ylim(-0.03, 1.05)
-        axes.set_xlabel(printable(label))
-        axes.set_ylabel("Weight α")
-        numbers_along(axes.xaxis)
-        numbers_along(axes.yaxis)
+        _label(axes, label, "Weight α")
 
     return inline_svg(draw, f"Weight of each record against its {label}")
 
@@ -181,39 +167,27 @@ def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, lab
 
     Infinite scores cannot be drawn and are left out.
     """
-    score = np.asarray(largest_score, dtype=np.float64)
-    finite = np.isfinite(score)
 
     def draw(axes: Axes) -> None:
-        _points(axes, np.asarray(values, dtype=np.float64)[finite], score[finite])
+        _records(axes, values, largest_score)
         if bound is not None and np.isfinite(bound):
             axes.axhline(
                 bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {bounded(bound)}"
             )
             legend_above(axes)
         axes.set_ylim(bottom=0)
-        axes.set_xlabel(printable(label))
-        axes.set_ylabel("Largest |score|")
-        numbers_along(axes.xaxis)
-        numbers_along(axes.yaxis)
+        _label(axes, label, "Largest |score|")
 
     return inline_svg(draw, f"Largest score of each record against its {label}")
 
 
-def _points(axes: Axes, at: NDArray[np.float64], height: NDArray[np.float64]) -> None:
-    """Draw a point for each record, or for 2000 of them spread evenly over the values."""
+def _records(axes: Axes, values: ArrayLike, heights: ArrayLike) -> None:
+    """Draw a point for each finite record, or for 2000 of them spread evenly over the values."""
+    at, height = (np.asarray(each, dtype=np.float64) for each in (values, heights))
+    at, height = at[np.isfinite(height)], height[np.isfinite(height)]
     order = np.argsort(at, kind="stable")
     kept = order[evenly(order.size, LARGEST_SCATTER)]
-    axes.plot(
-        at[kept],
-        height[kept],
-        linestyle="none",
-        marker="o",
-        markersize=3,
-        markeredgewidth=0,
-        color=CONFIDENTIAL,
-        alpha=0.45,
-    )
+    axes.plot(at[kept], height[kept], color=CONFIDENTIAL, alpha=0.45, **_DOTS)
 
 
 def levels(
@@ -224,17 +198,15 @@ def levels(
     names: tuple[str, str] = TABLES,
 ) -> str:
     """Draw the share of every declared level in both tables as a pair of bars."""
-    ours = level_shares(confidential, level_names, "confidential")
-    theirs = level_shares(synthetic, level_names, "synthetic")
+    filled = list(level_shares(confidential, level_names, "confidential").values())
+    hatched = list(level_shares(synthetic, level_names, "synthetic").values())
     rows = np.arange(len(level_names))
 
     def draw(axes: Axes) -> None:
-        axes.barh(
-            rows - 0.2, list(ours.values()), 0.4, color=CONFIDENTIAL, label=printable(names[0])
-        )
+        axes.barh(rows - 0.2, filled, 0.4, color=CONFIDENTIAL, label=printable(names[0]))
         axes.barh(
             rows + 0.2,
-            list(theirs.values()),
+            hatched,
             0.4,
             facecolor="white",
             edgecolor=SYNTHETIC,
@@ -245,20 +217,26 @@ def levels(
         axes.invert_yaxis()
         axes.grid(visible=False, axis="y")
         axes.set_xlabel("Share of records")
-        percent_along(axes.xaxis)
+        numbers_along(axes.xaxis, percent=True)
         legend_above(axes)
 
     height = 1.2 + 0.36 * len(level_names)
     return inline_svg(draw, f"Share of each level of {label} in {_both(names)}", height)
 
 
+def _label(axes: Axes, across: str, up: str, *, percent: bool = False) -> None:
+    """Name both axes and number them, the one that goes up perhaps in per cent."""
+    axes.set_xlabel(printable(across))
+    axes.set_ylabel(printable(up))
+    numbers_along(axes.xaxis)
+    numbers_along(axes.yaxis, percent=percent)
+
+
 def _both(names: tuple[str, str]) -> str:
-    if names == TABLES:
-        return "the confidential and the synthetic table"
-    return " and ".join(names)
+    return "the confidential and the synthetic table" if names == TABLES else " and ".join(names)
 
 
-def _pair(
+def _tables(
     confidential: ArrayLike, synthetic: ArrayLike, names: tuple[str, str] = TABLES
 ) -> tuple[tuple[str, ArrayLike, str, str], ...]:
     """Return name, values, colour and line style of both tables, the same in every picture."""

@@ -9,17 +9,15 @@ between groups.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.column import Role
-from understudy.report.axes import legend_above, numbers_along, percent_along, shortened
 from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
-from understudy.report.svg import inline_svg, printable
-from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed
+from understudy.report.svg import inline_svg, legend_above, numbers_along, printable, shortened
+from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed, span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +37,7 @@ Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
+class GroupQuartiles:
     """One group in one table."""
 
     records: int
@@ -50,7 +48,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Grouped:
+class GroupedOutcome:
     """An outcome by the groups of another column."""
 
     outcome: Column
@@ -58,8 +56,13 @@ class Grouped:
     names: tuple[str, ...]
     explained: float
     """η² in the confidential table."""
-    cells: tuple[tuple[Cell | None, ...], tuple[Cell | None, ...]]
-    """For each group, in the confidential and in the synthetic table; None where it is empty."""
+    groups: tuple[tuple[GroupQuartiles | None, ...], tuple[GroupQuartiles | None, ...]]
+    """In the confidential and in the synthetic table; None where a group is empty."""
+
+    @property
+    def share(self) -> bool:
+        """Whether the outcome is binary, and told as the share of its second level."""
+        return self.outcome.levels is not None
 
     @property
     def what(self) -> str:
@@ -71,32 +74,32 @@ class Grouped:
 
 def most_different(
     schema: Schema, confidential: DataFrame, synthetic: DataFrame
-) -> tuple[Grouped, ...]:
+) -> tuple[GroupedOutcome, ...]:
     """Return the few pairs of an outcome and a grouping whose groups differ most."""
-    outcomes = {
-        column.name: (column, _values(confidential, column))
+    outcomes = [
+        (column, _values(confidential, column))
         for column in schema.confidential
         if column.numeric or len(column.levels or ()) == 2
-    }
-    groupings = {
-        column.name: (column, _codes(confidential, column))
+    ]
+    groupings = [
+        (column, _codes(confidential, column))
         for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
         if 2 <= len(_names(column)) <= MOST_LEVELS
-    }
-    found = [
+    ]
+    candidates = [
         (explained(values, codes), outcome, by)
-        for outcome, values in outcomes.values()
-        for by, codes in groupings.values()
+        for outcome, values in outcomes
+        for by, codes in groupings
         if outcome.name != by.name
     ]
-    chosen = sorted(found, key=lambda each: -each[0])[:SHOWN]
+    chosen = sorted(candidates, key=lambda each: -each[0])[:SHOWN]
     return tuple(
-        Grouped(
+        GroupedOutcome(
             outcome=outcome,
             by=by,
             names=_names(by),
             explained=share,
-            cells=(_cells(confidential, outcome, by), _cells(synthetic, outcome, by)),
+            groups=(_groups(confidential, outcome, by), _groups(synthetic, outcome, by)),
         )
         for share, outcome, by in chosen
         if share > 0
@@ -131,14 +134,9 @@ def _names(column: Column) -> tuple[str, ...]:
     if column.role is not Role.PUBLIC:
         return ()
     edges = _edges(column)
-    if not column.whole:
-        return tuple(f"{readable(low)} to {readable(high)}" for low, high in pairwise(edges))
     # The last part of whole numbers includes the bound; the others end before their edge.
-    ends = [*(edges[1:-1] - 1), edges[-1]]
-    return tuple(
-        readable(low) if low == high else f"{readable(low)} to {readable(high)}"
-        for low, high in zip(edges[:-1], ends, strict=True)
-    )
+    ends = [*(edges[1:-1] - int(column.whole)), edges[-1]]
+    return tuple(map(span, edges[:-1], ends))
 
 
 def _edges(column: Column) -> Numbers:
@@ -160,25 +158,22 @@ def _codes(frame: DataFrame, column: Column) -> Codes:
     return np.where(np.isnan(numbers), -1, np.searchsorted(inner, numbers, side="right"))
 
 
-def _cells(frame: DataFrame, outcome: Column, by: Column) -> tuple[Cell | None, ...]:
+def _groups(frame: DataFrame, outcome: Column, by: Column) -> tuple[GroupQuartiles | None, ...]:
     values, codes = _values(frame, outcome), _codes(frame, by)
     return tuple(
-        _cell(values[(codes == code) & np.isfinite(values)], share=outcome.levels is not None)
+        _group(values[(codes == code) & np.isfinite(values)], share=outcome.levels is not None)
         for code in range(len(_names(by)))
     )
 
 
-def _cell(values: Numbers, *, share: bool) -> Cell | None:
+def _group(values: Numbers, *, share: bool) -> GroupQuartiles | None:
     if not values.size:
         return None
-    if share:
-        mean = float(values.mean())
-        return Cell(values.size, mean, mean, mean)
-    low, middle, high = (float(each) for each in np.quantile(values, [0.25, 0.5, 0.75]))
-    return Cell(values.size, low, middle, high)
+    middles = [values.mean()] * 3 if share else np.quantile(values, [0.25, 0.5, 0.75])
+    return GroupQuartiles(values.size, *map(float, middles))
 
 
-def by_group(found: Sequence[Grouped]) -> list[dict[str, Any]]:
+def by_group(chosen: Sequence[GroupedOutcome]) -> list[dict[str, Any]]:
     """Return the pictures and tables of the report."""
     return [
         {
@@ -187,67 +182,63 @@ def by_group(found: Sequence[Grouped]) -> list[dict[str, Any]]:
             "what": each.what,
             "rows": list(_rows(each)),
         }
-        for each in found
+        for each in chosen
     ]
 
 
-def _caption(each: Grouped) -> str:
-    shown = (
-        f"Median (mark) and middle half of the records (line) of {each.outcome.name}"
-        if each.outcome.levels is None
-        else each.what
-    )
+def _caption(each: GroupedOutcome) -> str:
+    middle = f"Median (mark) and middle half of the records (line) of {each.outcome.name}"
+    shown = each.what if each.share else middle
     return (
         f"{shown} by {each.by.name}. In the confidential table {percent(each.explained)} of the "
         "variance lies between these groups."
     )
 
 
-def _rows(each: Grouped) -> Iterator[tuple[str, ...]]:
-    share = each.outcome.levels is not None
-    write = hundredths if share else readable
-    for name, ours, theirs in zip(each.names, *each.cells, strict=True):
-        difference = NOTHING
-        if ours is not None and theirs is not None:
-            both = ours.middle, theirs.middle
-            difference = points(*both) if share else signed(both[1] - both[0])
+def _rows(each: GroupedOutcome) -> Iterator[tuple[str, ...]]:
+    write = hundredths if each.share else readable
+    for name, confidential, synthetic in zip(each.names, *each.groups, strict=True):
+        both, difference = (confidential, synthetic), NOTHING
+        if confidential is not None and synthetic is not None:
+            middles = confidential.middle, synthetic.middle
+            difference = points(*middles) if each.share else signed(middles[1] - middles[0])
         yield (
             name,
-            *("0" if cell is None else f"{cell.records:,}" for cell in (ours, theirs)),
-            *(NOTHING if cell is None else write(cell.middle) for cell in (ours, theirs)),
+            *("0" if group is None else f"{group.records:,}" for group in both),
+            *(NOTHING if group is None else write(group.middle) for group in both),
             difference,
         )
 
 
-def draw(each: Grouped) -> str:
+def draw(each: GroupedOutcome) -> str:
     """Draw each group as a mark, with a line over the middle half of its records."""
     rows = np.arange(len(each.names))
-    styles = ((CONFIDENTIAL, "-", "o", "full"), (SYNTHETIC, "--", "D", "none"))
+    styles = ((-0.17, CONFIDENTIAL, "-", "o", "full"), (0.17, SYNTHETIC, "--", "D", "none"))
 
     def fill(axes: Axes) -> None:
-        for turn, (cells, (colour, dashes, mark, filled)) in enumerate(
-            zip(each.cells, styles, strict=True)
+        for name, groups, (shift, colour, dashes, mark, filled) in zip(
+            TABLES, each.groups, styles, strict=True
         ):
-            there = [(row, cell) for row, cell in zip(rows, cells, strict=True) if cell is not None]
-            at = [row + (0.17 if turn else -0.17) for row, _ in there]
-            if each.outcome.levels is None:
-                low, high = [cell.low for _, cell in there], [cell.high for _, cell in there]
+            there = [(row, group) for row, group in enumerate(groups) if group is not None]
+            at = [row + shift for row, _ in there]
+            if not each.share:
+                low, high = [group.low for _, group in there], [group.high for _, group in there]
                 axes.hlines(at, low, high, color=colour, linestyle=dashes, linewidth=2)
             axes.plot(
-                [cell.middle for _, cell in there],
+                [group.middle for _, group in there],
                 at,
                 linestyle="none",
                 marker=mark,
                 markersize=6,
                 fillstyle=filled,
                 color=colour,
-                label=TABLES[turn],
+                label=name,
             )
         axes.set_yticks(rows, [shortened(name) for name in each.names])
         axes.set_ylim(len(rows) - 0.45, -0.55)
         axes.grid(visible=False, axis="y")
         axes.set_xlabel(printable(each.what))
-        (numbers_along if each.outcome.levels is None else percent_along)(axes.xaxis)
+        numbers_along(axes.xaxis, percent=each.share)
         legend_above(axes)
 
     height = 1.3 + 0.34 * len(each.names)

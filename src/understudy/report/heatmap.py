@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.report.svg import INK, inline_svg, printable
+from understudy.report.svg import INK, inline_svg, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from understudy.utility import Pair
+    from understudy.utility.pairs import PairUtility
 
 LIGHT, DARK = "#f4f8fb", "#00507d"
 SMALLEST_SCALE = 0.05
@@ -22,7 +22,7 @@ LARGEST_NUMBERED = 8
 LONGEST_NAME = 14
 
 
-def heat_map(pairs: Sequence[Pair], darkest: float, description: str) -> str:
+def heat_map(pairs: Sequence[PairUtility], darkest: float, description: str) -> str:
     """Draw the total variation of every pair as a triangle of squares, numbered if few.
 
     `darkest` is the distance of the darkest square, so that several maps can be compared.
@@ -50,13 +50,16 @@ def heat_map(pairs: Sequence[Pair], darkest: float, description: str) -> str:
             linewidth=1.5 if len(names) <= LARGEST_NUMBERED else 0.4,
         )
         size = min(10.5, 190 / len(names))
-        axes.set_xticks(np.arange(len(across)) + 0.5, map(_short, across), fontsize=size)
-        axes.set_yticks(np.arange(len(down)) + 0.5, map(_short, down), fontsize=size)
-        axes.tick_params(length=0)
-        axes.tick_params(axis="x", rotation=45 if len(names) > 4 else 0)
+        slanted: dict[str, Any] = {}
         if len(names) > 4:
-            for label in axes.get_xticklabels():
-                label.set(horizontalalignment="right", rotation_mode="anchor")
+            slanted = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}
+        for ticks, columns, turned in (
+            (axes.set_xticks, across, slanted),
+            (axes.set_yticks, down, {}),
+        ):
+            shown = [shortened(name, LONGEST_NAME) for name in columns]
+            ticks(np.arange(len(columns)) + 0.5, shown, fontsize=size, **turned)
+        axes.tick_params(length=0)
         axes.invert_yaxis()
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
@@ -79,8 +82,3 @@ def _number(axes: Axes, distance: np.ndarray, darkest: float) -> None:
                 verticalalignment="center",
                 fontsize=9.5 if distance.shape[0] <= 5 else 8,
             )
-
-
-def _short(name: str) -> str:
-    name = printable(name)
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.report import figures
-from understudy.report.wording import NOTHING, bounded, percent, readable
+from understudy.report.wording import NOTHING, bounded, percent, readable, span
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,12 +57,12 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
 
 def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
     """Return a warning where so few candidates carried weight that the draw is a coarse one."""
-    found = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
-    low = [number for number, few in enumerate(found, start=1) if few is not None and few < 10]
-    if not low:
+    counts = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
+    few = [str(k) for k, count in enumerate(counts, start=1) if count is not None and count < 10]
+    if not few:
         return None
     return (
-        f"Fewer than 10 candidates carried weight at stage {', '.join(map(str, low))}: the draw is "
+        f"Fewer than 10 candidates carried weight at stage {', '.join(few)}: the draw is "
         "private all the same, but coarser than the posterior. More candidates or more stages help."
     )
 
@@ -147,8 +147,7 @@ def censored_where(
     rows: list[tuple[str, ...]] = []
     for number in np.unique(part):
         inside = part == number
-        low, high = (float(edge) for edge in (values[inside].min(), values[inside].max()))
+        where = span(float(values[inside].min()), float(values[inside].max()))
         held, hit = int(inside.sum()), int(censored[inside].sum())
-        where = readable(low) if low == high else f"{readable(low)} to {readable(high)}"
         rows.append((where, f"{held:,}", f"{hit:,}", percent(hit / held)))
     return rows

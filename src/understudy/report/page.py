@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.privacy.guarantee import Guarantee
-from understudy.report import closeness, groups, influence, sections, whole
+from understudy.report import closeness, groups, influence, sections, table_sections
 from understudy.report.drift import Earlier, since
 from understudy.report.spending import spending
 from understudy.report.template import fill
@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 
     from understudy.domain.schema import Schema
     from understudy.ledger.statement import Statement
-    from understudy.utility import CategoricalUtility, Pair, TableUtility, Utility
+    from understudy.report.comparison import Comparison
+    from understudy.utility.marginal import ColumnUtility
+    from understudy.utility.pairs import PairUtility
+
+_SECTIONS = ["guarantee", "closeness", "spending", "overview", "columns", "groups", "drift"]
+_SECTIONS += ["pairs", "propensity", "regression", "influence", "convergence"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -43,7 +48,7 @@ class Page(Confidential):
     schema: Schema
     confidential: DataFrame
     synthetic: DataFrame
-    utility: Mapping[str, Utility | CategoricalUtility]
+    utility: Mapping[str, ColumnUtility]
     diagnostics: Mapping[str, Any]
     alpha: NDArray[np.float64] | None
     largest_score: NDArray[np.float64] | None
@@ -52,11 +57,11 @@ class Page(Confidential):
     """What weights and scores are drawn against, where a record is not a row of the table."""
     rows: int | None = None
     """Rows of the confidential table, where survey weights have repeated them."""
-    pairs: Sequence[Pair] = ()
+    pairs: Sequence[PairUtility] = ()
     earlier: Earlier | None = None
     """The last period's release, to see what moved since."""
-    year: Statement | None = None
-    """The ledger's year, up to and including this release."""
+    statement: Statement | None = None
+    """The ledger's, up to and including this release."""
 
     def __post_init__(self) -> None:
         for per_record in (self.alpha, self.largest_score):
@@ -70,21 +75,19 @@ class Page(Confidential):
 
     def render(self) -> str:
         """Return the page as HTML, the same text for the same run."""
+        tables = self.confidential, self.synthetic
         label, values = self.outcome or sections.outcome(self.schema, self.confidential)
+        period = self.guarantee.period
         return _render(
-            title=_dated(self.title, self.guarantee.period),
+            title=self.title if period is None else f"{period}: {self.title}",
             sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
             closeness=closeness.sentences(self.schema, self.utility, self.earlier, self.synthetic),
-            columns=sections.columns(self.schema, self.confidential, self.synthetic, self.utility),
-            groups=groups.by_group(
-                groups.most_different(self.schema, self.confidential, self.synthetic)
-            ),
-            drift=None
-            if self.earlier is None
-            else since(self.earlier, self.synthetic, self.schema),
-            year=spending(self.year),
-            pairs=whole.pairs({"": self.pairs}),
+            columns=sections.columns(self.schema, *tables, self.utility),
+            groups=groups.by_group(groups.most_different(self.schema, *tables)),
+            drift=self.earlier and since(self.earlier, self.synthetic, self.schema),
+            spending=spending(self.statement),
+            pairs=table_sections.pairs({"": self.pairs}),
             influence={
                 "stages": influence.stages(self.diagnostics),
                 "coarse": influence.candidates_warning(self.diagnostics),
@@ -99,65 +102,40 @@ class Page(Confidential):
         )
 
 
-def render_comparison(
-    title: str,
-    schema: Schema,
-    confidential: DataFrame,
-    synthetic: DataFrame,
-    utility: TableUtility,
-) -> str:
-    """Return the page of `understudy compare`: the two tables side by side, and no promise."""
+def render_comparison(comparison: Comparison) -> str:
+    """Return the page of a comparison: its tables side by side, and no promise."""
+    tables = {each.label: each for each in comparison.compared}
+    records = len(comparison.confidential)
+    if len(tables) > 1:
+        return _render(
+            title=comparison.title,
+            sizes=f"{records:,} confidential records · {len(tables)} synthetic tables",
+            overview=table_sections.overview(
+                {name: (len(each.table), each.utility.headlines()) for name, each in tables.items()}
+            ),
+            pairs=table_sections.pairs({name: each.utility.pairs for name, each in tables.items()}),
+            regression=table_sections.regression(
+                {name: each.utility.regression for name, each in tables.items()}
+            ),
+        )
+    table, utility = comparison.compared[0].table, comparison.compared[0].utility
     return _render(
-        title=title,
-        sizes=_sizes(len(confidential), synthetic),
-        columns=sections.columns(schema, confidential, synthetic, utility.columns),
-        pairs=whole.pairs({"": utility.pairs}),
-        propensity=whole.propensity(utility.propensity),
-        regression=whole.regression({"Synthetic": utility.regression}),
-    )
-
-
-def render_side_by_side(
-    title: str, records: int, syntheses: Mapping[str, tuple[int, TableUtility]]
-) -> str:
-    """Return the page of `understudy compare` with several tables, each with its rows by name."""
-    utilities = {label: utility for label, (_, utility) in syntheses.items()}
-    return _render(
-        title=title,
-        sizes=f"{records:,} confidential records · {len(syntheses)} synthetic tables",
-        overview=whole.overview(
-            {label: (rows, utility.headlines()) for label, (rows, utility) in syntheses.items()}
+        title=comparison.title,
+        sizes=_sizes(records, table),
+        columns=sections.columns(
+            comparison.schema, comparison.confidential, table, utility.columns
         ),
-        pairs=whole.pairs({label: utility.pairs for label, utility in utilities.items()}),
-        regression=whole.regression(
-            {label: utility.regression for label, utility in utilities.items()}
-        ),
+        pairs=table_sections.pairs({"": utility.pairs}),
+        propensity=table_sections.propensity(utility.propensity),
+        regression=table_sections.regression({"Synthetic": utility.regression}),
     )
-
-
-def _dated(title: str, period: str | None) -> str:
-    return title if period is None else f"{period}: {title}"
-
-
-_SECTIONS = [
-    "guarantee",
-    "closeness",
-    "year",
-    "overview",
-    "columns",
-    "groups",
-    "drift",
-    "pairs",
-    "propensity",
-]
-_SECTIONS += ["regression", "influence", "convergence"]
 
 
 def _sizes(rows: int, synthetic: DataFrame, records: int | None = None) -> str:
-    ours = f"{rows:,} confidential records"
+    size = f"{rows:,} confidential records"
     if records not in (None, rows):
-        ours = f"{records:,} confidential records with {rows:,} rows"
-    return f"{ours} · {len(synthetic):,} synthetic rows"
+        size = f"{records:,} confidential records with {rows:,} rows"
+    return f"{size} · {len(synthetic):,} synthetic rows"
 
 
 def _render(**view: Any) -> str:

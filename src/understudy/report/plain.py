@@ -10,10 +10,10 @@ The words follow from the guarantee alone, so they may be published.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from understudy.privacy.guarantee import Adjacency, Kind
-from understudy.privacy.rounding import certainty_at_most
+from understudy.privacy.rounding import at_most, certainty_at_most
 
 if TYPE_CHECKING:
     from understudy.privacy.guarantee import Guarantee
@@ -38,6 +38,20 @@ def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
     ]
 
 
+def epsilons(guarantee: Guarantee) -> list[dict[str, Any]]:
+    """Return ε for each way in which tables may differ, rounded up; None where none is stated."""
+    stated = guarantee.epsilon
+    return [
+        {
+            "number": None if stated is None else at_most(stated[adjacency]),
+            "words": f"when {words}",
+            "name": str(adjacency),
+            "asked": guarantee.asked is adjacency,
+        }
+        for adjacency, words in guarantee.changes.items()
+    ]
+
+
 def sentences(guarantee: Guarantee) -> list[str]:
     """Return what is promised and what is not."""
     stated = guarantee.epsilon
@@ -45,28 +59,28 @@ def sentences(guarantee: Guarantee) -> list[str]:
         return [_UNPROMISED[guarantee.kind], _TREAT]
     what = "this table" if guarantee.draws == 1 else f"these {guarantee.draws} tables"
     whence = "it" if guarantee.draws == 1 else "all of them together"
-    found = [
+    told = [
         f"The confidential values in {what} are made up. They were drawn at random in such a way "
         f"that what anybody can learn from {whence} about one person is limited, whatever else "
         "they know, whatever computers they have, now and later. The limit is the number ε "
         "(epsilon): the smaller, the stricter."
     ]
     if guarantee.kind is Kind.CONDITIONAL:
-        found.insert(0, _UNCHECKED if guarantee.accept_poor_mixing else _CONDITIONAL)
+        told.insert(0, _UNCHECKED if guarantee.accept_poor_mixing else _CONDITIONAL)
     if guarantee.seeded:
-        found.insert(0, _VOID)
+        told.insert(0, _VOID)
     if stated[Adjacency.REPLACE_ONE] >= LOOSE:
-        found.append(
+        told.append(
             "This is a loose limit: it does not rule out that somebody who knows much already "
             "becomes almost sure."
         )
     if not guarantee.membership:
-        found.append("Who is in the confidential table, or how many are, is not hidden.")
-    found.append(
+        told.append("Who is in the confidential table, or how many are, is not hidden.")
+    told.append(
         "What is true of people in general is not hidden either: that is what the release is for. "
         "And every further release about the same people adds to the limit."
     )
-    return found
+    return told
 
 
 _VOID = (

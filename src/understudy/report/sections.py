@@ -8,18 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.privacy.guarantee import SEEDED, Guarantee
-from understudy.privacy.rounding import at_most
 from understudy.report import figures, plain
-from understudy.report.wording import (
-    BADGES,
-    NOTHING,
-    change,
-    hundredths,
-    points,
-    readable,
-    signed,
-)
-from understudy.utility import CategoricalUtility, Missing, Utility, complete
+from understudy.report.wording import BADGES, NOTHING, number_row, readable, share_row, span
+from understudy.utility.marginal import STATISTICS, Utility
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
     from understudy.domain.schema import Column, Schema
+    from understudy.utility.marginal import ColumnUtility
 
 _LIMITS = {
     "rhat": "R-hat at most",
@@ -34,33 +26,18 @@ _LIMITS = {
     "divergent": "Share of divergent trajectories at most",
 }
 """How the limits of the convergence gate are called; those that it used are in the diagnostics."""
-_STATISTICS = {
-    "mean": "Mean",
-    "median": "Median",
-    "q15": "15th percentile",
-    "q90": "90th percentile",
-}
 
 
 def promise(guarantee: Guarantee) -> dict[str, Any]:
     """Return the guarantee as its card shows it."""
-    stated = guarantee.epsilon
     return {
         "kind": str(guarantee.kind),
         "badge": BADGES[guarantee.kind],
         "sentences": plain.sentences(guarantee),
         "odds": plain.odds(guarantee),
         "headline": guarantee.headline,
-        "epsilons": [
-            {
-                "number": None if stated is None else at_most(stated[adjacency]),
-                "words": f"when {words}",
-                "name": str(adjacency),
-                "asked": guarantee.asked is adjacency,
-            }
-            for adjacency, words in guarantee.changes.items()
-        ],
-        "conditional": stated is not None,
+        "epsilons": plain.epsilons(guarantee),
+        "conditional": guarantee.epsilon is not None,
         "assumptions": guarantee.assumptions,
         "warning": SEEDED[0].upper() + SEEDED[1:] if guarantee.seeded else None,
         "facts": [
@@ -80,7 +57,7 @@ def columns(
     schema: Schema,
     confidential: DataFrame,
     synthetic: DataFrame,
-    utility: Mapping[str, Utility | CategoricalUtility],
+    utility: Mapping[str, ColumnUtility],
 ) -> list[dict[str, Any]]:
     """Return the pictures and numbers of every confidential column."""
     return [
@@ -95,99 +72,63 @@ def columns(
 
 
 def _column(
-    column: Column,
-    confidential: Series[Any],
-    synthetic: Series[Any],
-    utility: Utility | CategoricalUtility,
+    column: Column, confidential: Series[Any], synthetic: Series[Any], utility: ColumnUtility
 ) -> dict[str, Any]:
-    confidential, synthetic = complete(confidential, column), complete(synthetic, column)
-    missing = _missing_rows(utility.missing)
-    if not (len(confidential) and len(synthetic)):
-        rows = missing
-        return {
-            "name": column.name,
-            "pictures": [],
-            "distances": [],
-            "head": "Statistic",
-            "rows": rows,
-        }
-    if isinstance(utility, CategoricalUtility):
-        names = tuple(utility.confidential)
-        return {
-            "name": column.name,
-            "pictures": [
-                {
-                    "svg": figures.levels(confidential, synthetic, column.name, names),
-                    "caption": "How often each level occurs in the confidential table (filled) "
-                    "and in the synthetic one (hatched).",
-                }
-            ],
-            "distances": [("Total variation", readable(utility.total_variation))],
-            "head": "Level",
-            "rows": _level_rows(utility) + missing,
-        }
-    ours, theirs = (values.to_numpy(dtype=np.float64) for values in (confidential, synthetic))
-    bounds = (column.lower, column.upper)
+    head, distances, pictures, rows = "Statistic", [], [], []
+    if len(confidential) and len(synthetic):
+        if isinstance(utility, Utility):
+            distances = [("max-ECDF", utility.max_ecdf), ("avg-ECDF", utility.avg_ecdf)]
+            pictures = _numbers(column, confidential, synthetic)
+            both = utility.confidential, utility.synthetic
+            rows = [
+                number_row(label[0].upper() + label[1:], *(getattr(each, key) for each in both))
+                for key, label in STATISTICS.items()
+            ]
+        else:
+            head, distances = "Level", [("Total variation", utility.total_variation)]
+            names = tuple(utility.confidential)
+            drawn = figures.levels(confidential, synthetic, column.name, names)
+            caption = (
+                "How often each level occurs in the confidential table (filled) and in the "
+                "synthetic one (hatched)."
+            )
+            pictures = [{"svg": drawn, "caption": caption}]
+            rows = [
+                share_row(level, share, utility.synthetic[level])
+                for level, share in utility.confidential.items()
+            ]
+    if (missing := utility.missing) is not None:
+        rows.append(share_row("Missing", missing.confidential, missing.synthetic))
     return {
         "name": column.name,
-        "pictures": [
-            {
-                "svg": figures.density(ours, theirs, column.name, bounds, whole=column.whole),
-                "caption": f"Where the values lie within the declared bounds, "
-                f"{readable(bounds[0])} to {readable(bounds[1])}.",
-            },
-            {
-                "svg": figures.ecdf(ours, theirs, column.name, bounds),
-                "caption": "The share of records up to each value. The black bar marks where the "
-                "tables are furthest apart, the max-ECDF.",
-            },
-            {
-                "svg": figures.qq(ours, theirs, column.name),
-                "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
-                "values are larger than the confidential ones at the same place in the order.",
-            },
-        ],
-        "distances": [
-            ("max-ECDF", readable(utility.max_ecdf)),
-            ("avg-ECDF", readable(utility.avg_ecdf)),
-        ],
-        "head": "Statistic",
-        "rows": _statistic_rows(utility) + missing,
+        "pictures": pictures,
+        "distances": [(name, readable(distance)) for name, distance in distances],
+        "head": head,
+        "rows": rows,
     }
 
 
-def _missing_rows(missing: Missing | None) -> list[tuple[str, ...]]:
-    if missing is None:
-        return []
-    ours, theirs = missing.confidential, missing.synthetic
-    cells = (hundredths(ours), hundredths(theirs), points(ours, theirs), change(ours, theirs))
-    return [("Missing", *cells)]
-
-
-def _statistic_rows(utility: Utility) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for key, name in _STATISTICS.items():
-        ours, theirs = getattr(utility.confidential, key), getattr(utility.synthetic, key)
-        rows.append(
-            (name, readable(ours), readable(theirs), signed(theirs - ours), change(ours, theirs))
-        )
-    return rows
-
-
-def _level_rows(utility: CategoricalUtility) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for level, ours in utility.confidential.items():
-        theirs = utility.synthetic[level]
-        rows.append(
-            (
-                level,
-                hundredths(ours),
-                hundredths(theirs),
-                points(ours, theirs),
-                change(ours, theirs),
-            )
-        )
-    return rows
+def _numbers(
+    column: Column, confidential: Series[Any], synthetic: Series[Any]
+) -> list[figures.Picture]:
+    real, made = (values.to_numpy(dtype=np.float64) for values in (confidential, synthetic))
+    bounds = (column.lower, column.upper)
+    return [
+        {
+            "svg": figures.density(real, made, column.name, bounds, whole=column.whole),
+            "caption": f"Where the values lie within the declared bounds, {span(*bounds)}.",
+        },
+        {
+            "svg": figures.ecdf(real, made, column.name, bounds),
+            "caption": "The share of records up to each value. The black bar marks where the "
+            "tables are furthest apart, the max-ECDF.",
+        },
+        {
+            "svg": figures.qq(real, made, column.name),
+            "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
+            "values are larger than the confidential ones at the same place in the order.",
+        },
+    ]
 
 
 def outcome(

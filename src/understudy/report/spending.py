@@ -1,4 +1,4 @@
-"""The year of the ledger that paid for a release, as the report shows it."""
+"""The statement of the ledger that paid for a release, as the report shows it."""
 
 from __future__ import annotations
 
@@ -8,64 +8,60 @@ import numpy as np
 
 from understudy.ledger.statement import left_part
 from understudy.privacy.rounding import at_most
-from understudy.report.axes import numbers_along, shortened
 from understudy.report.figures import CONFIDENTIAL
-from understudy.report.svg import INK, inline_svg
+from understudy.report.svg import INK, inline_svg, numbers_along, shortened
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
 
-    from understudy.ledger.statement import Statement
+    from understudy.ledger.statement import Item, Statement
 
 SHOWN_PERIODS = 24
 
 
-def spending(year: Statement | None) -> dict[str, Any] | None:
+def spending(statement: Statement | None) -> dict[str, Any] | None:
     """Return each period with its price and what it left, the totals, and a warning."""
-    if year is None or not year.rows:
+    if statement is None or not (periods := statement.items):
         return None
+    cut = f", the last {SHOWN_PERIODS} of {len(periods):,}" if len(periods) > SHOWN_PERIODS else ""
     return {
-        "warning": year.warning,
+        "warning": statement.warning,
         "facts": [
-            (name.capitalize() if name.islower() else name, fact) for name, fact in year.facts
+            (name.capitalize() if name.islower() else name, fact) for name, fact in statement.facts
         ],
-        "picture": {"svg": _drawn(year), "caption": _caption(year)},
+        "picture": {
+            "svg": _drawn(periods[-SHOWN_PERIODS:], statement.settings.budget),
+            "caption": f"How much of the budget was left after each period{cut}.",
+        },
         "rows": [
             (
-                row.name,
-                row.kind,
-                at_most(row.epsilon, 15),
-                at_most(row.spent, 15),
-                left_part(row.left, year.settings),
-                at_most(row.rho, 4),
-                row.state,
-                row.time[:16].replace("T", " "),
+                period.name,
+                period.kind,
+                at_most(period.epsilon, 15),
+                at_most(period.spent, 15),
+                left_part(period.left, statement.settings),
+                at_most(period.rho, 4),
+                period.state,
+                period.time[:16].replace("T", " "),
             )
-            for row in year.rows
+            for period in periods
         ],
     }
 
 
-def _caption(year: Statement) -> str:
-    cut = len(year.rows) > SHOWN_PERIODS
-    return "How much of the budget was left after each period" + (
-        f", the last {SHOWN_PERIODS} of {len(year.rows):,}." if cut else "."
-    )
-
-
-def _drawn(year: Statement) -> str:
-    shown = year.rows[-SHOWN_PERIODS:]
-    places = np.arange(len(shown))
+def _drawn(periods: Sequence[Item], budget: float) -> str:
+    places = np.arange(len(periods))
 
     def draw(axes: Axes) -> None:
-        axes.bar(places, [row.left for row in shown], 0.6, color=CONFIDENTIAL)
-        axes.axhline(year.settings.budget, color=INK, linestyle="--", linewidth=1.4, label="Budget")
-        step = -(-len(shown) // 12)
-        axes.set_xticks(
-            places[::step], [shortened(row.name) for row in shown[::step]], rotation=45, ha="right"
-        )
-        axes.set_xlim(-0.6, max(len(shown), 6) - 0.4)
-        axes.set_ylim(0, 1.08 * year.settings.budget)
+        axes.bar(places, [period.left for period in periods], 0.6, color=CONFIDENTIAL)
+        axes.axhline(budget, color=INK, linestyle="--", linewidth=1.4, label="Budget")
+        step = -(-len(periods) // 12)
+        names = [shortened(period.name) for period in periods[::step]]
+        axes.set_xticks(places[::step], names, rotation=45, ha="right")
+        axes.set_xlim(-0.6, max(len(periods), 6) - 0.4)
+        axes.set_ylim(0, 1.08 * budget)
         axes.grid(visible=False, axis="x")
         axes.set_ylabel("ε left")
         numbers_along(axes.yaxis)

@@ -1,4 +1,4 @@
-"""How a picture becomes inline SVG: one style, one size, text that stays text.
+"""How every picture looks, and becomes inline SVG: one style, one size, text that stays text.
 
 Several of these live in one page, so every id is made unique to its picture and nothing in one
 reaches out of it. The same picture gives the same text, byte for byte.
@@ -13,10 +13,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from understudy.report.wording import tick
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 INK = "#1f2933"
 FAINT = "#9aa5b1"
@@ -25,6 +28,7 @@ FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 
 # The picture is small and its text comparatively large, because the page scales it: up in two
 # columns on a screen, down in one column on a phone.
 WIDTH, HEIGHT = 5.2, 3.4
+LONGEST_NAME = 28
 
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
@@ -79,8 +83,39 @@ def printable(name: str) -> str:
     return _NOT_XML.sub("\ufffd", name)
 
 
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name, cut where it would leave no room for the picture."""
+    name = printable(name)
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def numbers_along(axis: Axis, *, percent: bool = False) -> None:
+    """Label an axis with few numbers or percentages, written for people."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    def write(number: float, _: int) -> str:
+        return f"{tick(100 * number)}%" if percent else tick(number)
+
+    axis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+    axis.set_major_formatter(FuncFormatter(write))
+
+
+def legend_above(axes: Axes) -> None:
+    """Put the legend where it cannot hide anything."""
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=2,
+        borderaxespad=0.2,
+        columnspacing=1.4,
+        handlelength=1.8,
+        handletextpad=0.6,
+    )
+
+
 def _inlined(text: str, description: str) -> str:
     """Return the SVG without namespaces, comments, fixed size or style rules of its own."""
+    description = printable(description)
     prefix = "fig" + hashlib.sha256((description + text).encode()).hexdigest()[:10] + "-"
     root = ElementTree.fromstring(text)
     for element in root.iter():
@@ -96,7 +131,7 @@ def _inlined(text: str, description: str) -> str:
         del root.attrib[name]
     root.attrib |= {
         "role": "img",
-        "aria-label": printable(description),
+        "aria-label": description,
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
     }

@@ -39,6 +39,15 @@ def readable(number: float | None, *, digits: int = 4) -> str:
     return text if number >= 0 or text == "0" else f"−{text}"
 
 
+def span(low: float, high: float) -> str:
+    """Write the values from one to another.
+
+    >>> span(1, 10), span(7, 7)
+    ('1 to 10', '7')
+    """
+    return readable(low) if low == high else f"{readable(low)} to {readable(high)}"
+
+
 def bounded(number: float | None) -> str:
     """Write a bound for people, rounded up.
 
@@ -114,6 +123,25 @@ def change(confidential: float, synthetic: float) -> str:
     if confidential == 0:
         return NOTHING
     return f"{_signed_hundredths(100 * (synthetic - confidential) / abs(confidential))}%"
+
+
+def number_row(name: str, before: float, after: float) -> tuple[str, ...]:
+    """Return a row of a table: a number twice, and by how much it differs.
+
+    >>> number_row("Mean", 50, 51)
+    ('Mean', '50', '51', '+1', '+2.00%')
+    """
+    return name, readable(before), readable(after), signed(after - before), change(before, after)
+
+
+def share_row(name: str, before: float, after: float) -> tuple[str, ...]:
+    """Return a row of a table: a share twice, and by how much it differs.
+
+    >>> share_row("Missing", 0.5, 0.25)
+    ('Missing', '50.00%', '25.00%', '−25.00 points', '−50.00%')
+    """
+    shares = hundredths(before), hundredths(after)
+    return name, *shares, points(before, after), change(before, after)
 
 
 def _signed_hundredths(number: float) -> str:

@@ -10,21 +10,18 @@ R-hat ≤ 1.01 and ESS ≥ 400 (Vehtari et al. 2021, doi:10.1214/20-BA1221) of
   elements: chains may disagree about labels.
 
 A gate can show that chains have not converged, never that they have: all of them may sit in one of
-two wells. So what it lets through is promised on condition (`guarantee.py`).
+two wells. So what it lets through is promised on condition (`privacy/guarantee.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
+from understudy.models.base import Data, Model
 
 LARGEST_RHAT = 1.01
 SMALLEST_ESS = 400
@@ -49,8 +46,8 @@ class Convergence:
 
     def failing(self, smallest_ess: float = SMALLEST_ESS) -> tuple[str, ...]:
         """Return the names of the quantities that have not converged, and divergences if many."""
-        good = (self.rhat <= LARGEST_RHAT) & (self.ess_bulk >= smallest_ess)
-        failing = [name for name, passes in zip(self.names, good, strict=True) if not passes]
+        passed = (self.rhat <= LARGEST_RHAT) & (self.ess_bulk >= smallest_ess)
+        failing = [name for name, passes in zip(self.names, passed, strict=True) if not passes]
         if self.divergences > LARGEST_DIVERGENT * self.draws:
             failing.insert(0, DIVERGENT)
         return tuple(failing)
@@ -71,12 +68,12 @@ def rhat_and_ess(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     chains, draws, count = values.shape
     rhat, ess = np.ones(count), np.full(count, float(chains * draws))
     moving = np.ptp(values, axis=(0, 1)) > 0
-    seen = values[..., moving]
+    changing = values[..., moving]
     if moving.any():
         # Chains that each stay at a value of their own have R-hat ∞ or NaN, which the gate refuses.
         with np.errstate(divide="ignore", invalid="ignore"):
-            rhat[moving] = array_stats.rhat(seen, chain_axis=0, draw_axis=1)
-            ess[moving] = array_stats.ess(seen, chain_axis=0, draw_axis=1, method="bulk")
+            rhat[moving] = array_stats.rhat(changing, chain_axis=0, draw_axis=1)
+            ess[moving] = array_stats.ess(changing, chain_axis=0, draw_axis=1, method="bulk")
     return rhat, ess
 
 
@@ -123,11 +120,11 @@ def renumbered_sizes(model: Model, points: Data) -> frozenset[int]:
     """
     sizes = {p.shape[0] for p in model.parameters if p.shape and p.shape[0] > 1}
 
-    def seen(theta: dict[str, jax.Array]) -> np.ndarray:
+    def densities(theta: dict[str, jax.Array]) -> np.ndarray:
         values = [model.log_prior(theta)[None], model.record_loglik(theta, points)]
         return np.nan_to_num(np.concatenate([np.asarray(v) for v in values]))
 
-    found = set()
+    renumbered = set()
     thetas = [model.constrain(z) for z in model.starting_points(jax.random.key(0), 3)]
     for size in sizes:
         arrays = [p.name for p in model.parameters if p.shape and p.shape[0] == size]
@@ -135,9 +132,9 @@ def renumbered_sizes(model: Model, points: Data) -> frozenset[int]:
             theta | {name: jnp.roll(theta[name], 1, axis=0) for name in arrays} for theta in thetas
         ]
         pairs = zip(thetas, rolled, strict=True)
-        if all(np.allclose(seen(one), seen(other), rtol=1e-9) for one, other in pairs):
-            found.add(size)
-    return frozenset(found)
+        if all(np.allclose(densities(one), densities(other), rtol=1e-9) for one, other in pairs):
+            renumbered.add(size)
+    return frozenset(renumbered)
 
 
 @partial(jax.jit, static_argnames="model")

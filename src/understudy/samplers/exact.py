@@ -23,19 +23,16 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput
-from understudy.samplers.proposals import log_priors
+from understudy.models.base import Data, Model
+from understudy.samplers.proposals import Proposal, log_priors
 from understudy.score import Row, score
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
-    from understudy.samplers.proposals import Proposal
-    from understudy.support.randomness import Source
+from understudy.support.randomness import Source
 
 UNIT = 2**24
 """Scores are whole multiples of 1/UNIT."""

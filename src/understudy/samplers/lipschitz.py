@@ -11,13 +11,11 @@ the number of draws; the paper's figures go with 1000. All of these are confiden
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from understudy._jax import jax, jnp
+from understudy.models.base import Data, Model
 from understudy.score import Row, score
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
 
 
 class Reach(NamedTuple):

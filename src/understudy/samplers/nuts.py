@@ -20,21 +20,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import blackjax
 import numpy as np
 from blackjax.adaptation.step_size import dual_averaging_adaptation
 
 from understudy._jax import jax, jnp
+from understudy.models.base import Data, Model
 from understudy.samplers.diagnostics import SMALLEST_ESS, Convergence, judge
 from understudy.samplers.frames import Frame, learned, plain
+from understudy.samplers.proposals import Proposal
 from understudy.score import Row, log_target
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
-    from understudy.samplers.proposals import Proposal
-    from understudy.support.randomness import Source
+from understudy.support.randomness import Source
 
 CHAINS = 4
 ROUNDS = 6

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Data, Model, Theta
-    from understudy.support.randomness import Source
+from understudy.domain.tables import Columns
+from understudy.models.base import Data, Model, Theta
+from understudy.support.randomness import Source
 
 _DEGREES = 5.0
 _SIMULATED = 4096

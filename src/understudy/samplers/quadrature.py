@@ -6,7 +6,7 @@ follows the confidential table.
 A coarse grid starts as a wide box on the unconstrained scale and closes in on the cells that carry
 mass, keeping a margin as long as neighbouring nodes still differ by much; it widens again where its
 outermost cells are not empty, and gives way to a finer one where it does not follow the peak.
-Then the target is evaluated once more over that box. The whole search is one compiled kernel, and
+Then the target is evaluated once more over that box. The search is one compiled kernel, and
 many targets of one table pass through it at once.
 """
 
@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import BadInput
+from understudy.models.base import Data, Model
 from understudy.score import Row, log_target
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
 
 _HALF_WIDTH = 16.0
 _RESOLUTIONS = (33, 65, 129)
@@ -102,11 +100,11 @@ def quadratures(
     corner = np.full(model.dimension, _HALF_WIDTH)
     low, high = start or (-corner, corner)
     box = jnp.stack([jnp.asarray(low), jnp.asarray(high)])
-    searches, found = _evaluated(model, data, rows, box, points=points, heights=heights)
+    searches, on_grids = _evaluated(model, data, rows, box, points=points, heights=heights)
     if not np.all(searches.settled):
         raise ArithmeticError("the quadrature grid did not settle on the target")
     boxes = zip(np.asarray(searches.low), np.asarray(searches.high), strict=True)
-    return [_normalised(*box, one) for box, one in zip(boxes, np.asarray(found), strict=True)]
+    return [_normalised(*box, one) for box, one in zip(boxes, np.asarray(on_grids), strict=True)]
 
 
 def _normalised(low: np.ndarray, high: np.ndarray, heights: np.ndarray) -> Quadrature:
@@ -138,9 +136,9 @@ def _evaluated(
     """Return the box of each target, and its heights there."""
 
     def on_grid(row: Row, box: _Search, points: int) -> jax.Array:
-        found = heights(model, _nodes(box.low, box.high, points), data, row)
-        found = jnp.where(jnp.isnan(found), -jnp.inf, found)
-        return jnp.reshape(found, (points,) * model.dimension)
+        values = heights(model, _nodes(box.low, box.high, points), data, row)
+        values = jnp.where(jnp.isnan(values), -jnp.inf, values)
+        return jnp.reshape(values, (points,) * model.dimension)
 
     def one(row: Row) -> tuple[_Search, jax.Array]:
         no = jnp.asarray(False)
@@ -153,12 +151,12 @@ def _evaluated(
             )
         # A thin tail may show itself on the fine grid alone.
         empty = jnp.full((points,) * model.dimension, -jnp.inf)
-        search, found = jax.lax.while_loop(
+        search, values = jax.lax.while_loop(
             lambda state: ~state[0].stalled & (state[0].rounds < _LARGEST_ROUNDS),
             lambda state: _checked(state[0], on_grid(row, state[0], points)),
             (search._replace(stalled=~search.settled), empty),
         )
-        return search._replace(settled=search.settled & search.stalled), found
+        return search._replace(settled=search.settled & search.stalled), values
 
     return jax.lax.map(one, rows)
 

@@ -8,35 +8,30 @@ does not change the others. A seeded table is never for release.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.mechanisms import (
-    Anchored,
-    CensorUw,
-    CensorW,
-    Mechanism,
-    PerturbedHistogram,
-    Unweighted,
-    Weighted,
-    WeightedE,
-)
+from understudy.mechanisms import Anchored, Mechanism
 from understudy.privacy.guarantee import Adjacency, Kind
+from understudy.report.curves import reflected_kde
+from understudy.study import synthesisers
 from understudy.study.application_sample import Sample, load_sample
-from understudy.study.paper import APPLICATION_EPSILON, LABELS
+from understudy.study.arms import ANALYSES, LABELS, SYNTHESISERS, Values
+from understudy.study.paper import APPLICATION_EPSILON
 from understudy.support.progress import Progress, silent, stage
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from understudy.models.base import Model
     from understudy.synthesis.release import Release
 
-GLOBAL, SPECIFIC = ("max_ecdf", "avg_ecdf"), ("mean", "median", "q15", "q90")
-"""Rows that say by themselves how close a table is, and rows to be compared with the data's."""
+DISTANCES = ("max_ecdf", "avg_ecdf")
+"""What says by itself how close a table is; `ANALYSES` are to be compared with the data's."""
+
+Statistics = dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -48,38 +43,24 @@ class Synthesiser:
     mechanism: Mechanism
 
 
-def _histogram(bins: str) -> PerturbedHistogram:
-    """Return PH with the paper's Laplace scale 2/ε, which is that of replace-one.
-
-    The paper does not say into how many bins it divided salary. It prints a 15th percentile of
-    30,108, far below that of the data, 51,000. On the simulated survey a histogram has 27,000 with
-    ln n bins and 51,000 with √n, so ln n it is, as in its simulation.
-    """
-    return PerturbedHistogram(
-        epsilon=APPLICATION_EPSILON, bins=bins, adjacency=Adjacency.REPLACE_ONE
-    )
-
-
-PAPER = (
-    Synthesiser("weighted", LABELS["weighted"], Weighted()),
-    Synthesiser("weighted-e", LABELS["weighted-e"], WeightedE(epsilon=APPLICATION_EPSILON)),
-    Synthesiser("censor-w", LABELS["censor-w"], CensorW(epsilon=APPLICATION_EPSILON)),
-    Synthesiser("censor-uw", LABELS["censor-uw"], CensorUw(epsilon=APPLICATION_EPSILON)),
-    Synthesiser("ph", LABELS["ph"], _histogram("ln")),
-)
+_MECHANISMS: dict[str, Mechanism] = {
+    **synthesisers.bayesian(APPLICATION_EPSILON),
+    **synthesisers.others(APPLICATION_EPSILON),
+}
+PAPER = tuple(Synthesiser(key, LABELS[key], _MECHANISMS[key]) for key in SYNTHESISERS)
 """The five of the paper, in the order of its Table 2."""
 
 BEYOND = (
-    Synthesiser("anchored-5", "Anchored (ε = 5)", Anchored(epsilon=APPLICATION_EPSILON)),
+    Synthesiser("anchored-5", "Anchored (ε = 5)", _MECHANISMS["anchored-ladder"]),
     Synthesiser("anchored-1", "Anchored (ε = 1)", Anchored(epsilon=1.0)),
-    Synthesiser("ph-sqrt", "PH (√n bins)", _histogram("sqrt")),
-    Synthesiser("unweighted", "Posterior (no privacy)", Unweighted()),
+    Synthesiser("ph-sqrt", "PH (√n bins)", _MECHANISMS["ph-sqrt"]),
+    Synthesiser("unweighted", "Posterior (no privacy)", _MECHANISMS["unweighted"]),
 )
 """What the paper does not have; the posterior itself shows what the model can do at best."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
+class MeasuredTable:
     """One synthetic table, measured."""
 
     key: str
@@ -88,9 +69,9 @@ class Outcome:
     asked: Adjacency
     guaranteed: dict[Adjacency, float] | None
     """ε under both adjacencies, None where no ε holds."""
-    values: dict[str, float | None]
+    values: Statistics
     """By statistic. ε is 2Δ, a diagnostic, wherever no ε holds."""
-    synthetic: NDArray[np.float64]
+    synthetic: Values
     """The synthetic outcome column."""
 
 
@@ -100,15 +81,34 @@ class Application:
 
     sample: Sample
     seed: int
-    data: dict[str, float]
+    data: Statistics
     """The statistics of the data themselves."""
-    paper: tuple[Outcome, ...]
-    beyond: tuple[Outcome, ...]
+    paper: tuple[MeasuredTable, ...]
+    beyond: tuple[MeasuredTable, ...]
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
-        """Every outcome, those of the paper first."""
+    def tables(self) -> tuple[MeasuredTable, ...]:
+        """Every synthetic table, those of the paper first."""
         return self.paper + self.beyond
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What each column of numbers is called, the data's first."""
+        return {"data": LABELS["data"]} | {table.key: table.label for table in self.tables}
+
+    def row(self, statistic: str) -> dict[str, float | None]:
+        """Return a statistic of the data and of every synthetic table."""
+        synthetic = {table.key: table.values[statistic] for table in self.tables}
+        return {"data": self.data.get(statistic)} | synthetic
+
+    @cached_property
+    def densities(self) -> tuple[Values, dict[str, Values]]:
+        """A grid over the declared bounds, and the density of the data and of each table on it."""
+        column = self.sample.schema.confidential[0]
+        bounds = column.lower, column.upper
+        columns = {"data": self.sample.values} | {each.key: each.synthetic for each in self.tables}
+        curves = {key: reflected_kde(values, bounds) for key, values in columns.items()}
+        return curves["data"][0], {key: density for key, (_, density) in curves.items()}
 
 
 def run_application(
@@ -143,21 +143,21 @@ def compute(
 
     with stage(progress, "Model"):
         model = formula(sample.formula, family="beta", schema=sample.schema)
-    outcomes = {}
+    tables = []
     for synthesiser in (*paper, *beyond):
         with stage(progress, synthesiser.label):
-            outcomes[synthesiser.key] = _outcome(synthesiser, model, sample, seed)
+            tables.append(_measured(synthesiser, model, sample, seed))
     summary = summarise(sample.values)
     return Application(
         sample=sample,
         seed=seed,
-        data={statistic: getattr(summary, statistic) for statistic in SPECIFIC},
-        paper=tuple(outcomes[each.key] for each in paper),
-        beyond=tuple(outcomes[each.key] for each in beyond),
+        data={statistic: getattr(summary, statistic) for statistic in ANALYSES},
+        paper=tuple(tables[: len(paper)]),
+        beyond=tuple(tables[len(paper) :]),
     )
 
 
-def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) -> Outcome:
+def _measured(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) -> MeasuredTable:
     from understudy.synthesis.run import synthesize
 
     release = synthesize(
@@ -167,26 +167,26 @@ def _outcome(synthesiser: Synthesiser, model: Model, sample: Sample, seed: int) 
         rows=len(sample.table),
         seed=derived_seed(seed, synthesiser.key),
     )
-    return Outcome(
+    return MeasuredTable(
         key=synthesiser.key,
         label=synthesiser.label,
         kind=release.guarantee.kind,
         asked=release.guarantee.asked,
         guaranteed=release.guarantee.epsilon,
-        values=_values(release, sample.outcome),
+        values=_statistics(release, sample.outcome),
         synthetic=release.synthetic[sample.outcome].to_numpy(dtype=np.float64),
     )
 
 
-def _values(release: Release, outcome: str) -> dict[str, float | None]:
-    measured = release.internal.diagnostics["utility"][outcome]
-    guaranteed, asked = release.guarantee.epsilon, release.guarantee.asked
-    local = release.internal.diagnostics["local_epsilon"]
+def _statistics(release: Release, outcome: str) -> Statistics:
+    diagnostics, guaranteed = release.internal.diagnostics, release.guarantee.epsilon
+    utility = diagnostics["utility"][outcome]
+    local = diagnostics["local_epsilon"]
     return {
-        "lipschitz_bound": release.internal.diagnostics["lipschitz_bound"],
-        "epsilon": local if guaranteed is None else guaranteed[asked],
-        **{statistic: measured[statistic] for statistic in GLOBAL},
-        **{statistic: measured["synthetic"][statistic] for statistic in SPECIFIC},
+        "lipschitz_bound": diagnostics["lipschitz_bound"],
+        "epsilon": local if guaranteed is None else guaranteed[release.guarantee.asked],
+        **{statistic: utility[statistic] for statistic in DISTANCES},
+        **{statistic: utility["synthetic"][statistic] for statistic in ANALYSES},
     }
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy.privacy.guarantee import Kind
-from understudy.report.curves import reflected_kde
-from understudy.study.application import GLOBAL, SPECIFIC
-from understudy.study.paper import APPLICATION_EPSILON, LABELS, TABLE_2, TABLE_2_COLUMNS
-
-if TYPE_CHECKING:
-    from understudy.study.application import Application, Outcome
+from understudy.study.application import DISTANCES, Application
+from understudy.study.arms import ANALYSES, BAYESIAN, SYNTHESISERS, short
+from understudy.study.findings import listed
+from understudy.study.paper import APPLICATION_EPSILON, TABLE_2, TABLE_2_COLUMNS
 
 BEST, SECOND = "best", "second"
-PAPER_ORDER = ("weighted", "weighted-e", "censor-w", "censor-uw", "ph")
+PAPER_ORDER = SYNTHESISERS
 """From best to worst, by the paper's avg-ECDF and in its words."""
 PAPER_ORDER_OF_DENSITIES = ("censor-w", "weighted", "weighted-e", "censor-uw", "ph")
 """From best to worst in the paper's look at its density plots."""
@@ -37,9 +35,7 @@ def paper_values(statistic: str) -> dict[str, float | None]:
 
 def paper_marks(statistic: str) -> dict[str, str]:
     """Return which of the paper's five it marks as best and second best."""
-    row = paper_values(statistic)
-    data = row.pop("data")
-    return _marks(statistic, row, row, data)
+    return _marks(statistic, paper_values(statistic))
 
 
 def marks(application: Application, statistic: str) -> dict[str, str]:
@@ -49,131 +45,121 @@ def marks(application: Application, statistic: str) -> dict[str, str]:
     best if it is better than all five, and as second best if it is better than all but one. What
     protects nobody takes no part.
     """
-    five = {outcome.key: outcome.values[statistic] for outcome in application.paper}
-    every = {
-        outcome.key: outcome.values[statistic]
-        for outcome in application.outcomes
-        if outcome.kind is not Kind.NONE
-    }
-    return _marks(statistic, five, every, application.data.get(statistic))
+    unprotected = {each.key for each in application.tables if each.kind is Kind.NONE}
+    row = application.row(statistic)
+    return _marks(statistic, {key: row[key] for key in row if key not in unprotected})
 
 
-def _marks(
-    statistic: str,
-    ranked: Mapping[str, float | None],
-    marked: Mapping[str, float | None],
-    data: float | None,
-) -> dict[str, str]:
-    if statistic not in (*GLOBAL, *SPECIFIC):
+def _marks(statistic: str, row: Mapping[str, float | None]) -> dict[str, str]:
+    if statistic not in (*DISTANCES, *ANALYSES):
         return {}
-    wanted = data if data is not None and statistic in SPECIFIC else 0.0
-    off = {key: abs(value - wanted) for key, value in ranked.items() if value is not None}
-    found = {}
-    for key, value in marked.items():
-        if value is not None:
-            better = sum(abs(value - wanted) > other for k, other in off.items() if k != key)
-            if better <= 1:
-                found[key] = (BEST, SECOND)[better]
-    return found
+    wanted = row["data"] if statistic in ANALYSES else None
+    off = {
+        key: abs(value - (wanted or 0.0))
+        for key, value in row.items()
+        if key != "data" and value is not None
+    }
+    better = {key: sum(off[key] > off[other] for other in SYNTHESISERS) for key in off}
+    return {key: (BEST, SECOND)[count] for key, count in better.items() if count <= 1}
 
 
 def table_claims(application: Application) -> list[Claim]:
     """Return what is to be said under the table."""
-    five = {outcome.key: outcome for outcome in application.paper}
-    return [_censored(five), _asymptotic(five), *_order(five), *_beyond(application)]
+    return [
+        _censored(_numbers(application, "lipschitz_bound")),
+        _asymptotic(_numbers(application, "epsilon")),
+        *_order(_numbers(application, "avg_ecdf")),
+        *_beyond(_numbers(application, "max_ecdf")),
+        *_spent(application),
+    ]
 
 
-def _censored(five: Mapping[str, Outcome]) -> Claim:
+def _numbers(application: Application, statistic: str) -> dict[str, float]:
+    row = application.row(statistic)
+    return {key: math.nan if value is None else value for key, value in row.items()}
+
+
+def _censored(bounds: Mapping[str, float]) -> Claim:
     half = APPLICATION_EPSILON / 2
-    found = [_number(five[key].values["lipschitz_bound"]) for key in ("censor-w", "censor-uw")]
-    agrees = all(math.isclose(bound, half, rel_tol=1e-9) for bound in found)
-    said = f"The Lipschitz bounds of Censor_w and Censor_uw are {found[0]:.2f} and {found[1]:.2f}"
-    if agrees:
+    censored = bounds["censor-w"], bounds["censor-uw"]
+    said = "The Lipschitz bounds of Censor_w and Censor_uw are {:.2f} and {:.2f}".format(*censored)
+    if all(math.isclose(bound, half, rel_tol=1e-9) for bound in censored):
         return Claim(True, f"{said}: exactly ε/2, where the censoring puts them.")
     return Claim(False, f"{said}; the paper's are ε/2 = {half:.2f}, which no record reaches here.")
 
 
-def _asymptotic(five: Mapping[str, Outcome]) -> Claim:
-    found = [_number(five[key].values["epsilon"]) for key in ("weighted", "weighted-e")]
-    printed = [_number(paper_values("epsilon")[key]) for key in ("weighted", "weighted-e")]
-    above = [value > APPLICATION_EPSILON for value in found]
-    where = {2: "both above", 1: "one of them above", 0: "both within"}[sum(above)]
+def _asymptotic(epsilons: Mapping[str, float]) -> Claim:
+    ours = epsilons["weighted"], epsilons["weighted-e"]
+    _, *printed = TABLE_2["epsilon"][:3]
+    above = sum(value > APPLICATION_EPSILON for value in ours)
+    where = ("both within", "one of them above", "both above")[above]
     return Claim(
-        all(above),
-        f"The local ε of Weighted and Weighted-e, {found[0]:.2f} and {found[1]:.2f}, are {where} "
+        above == len(ours),
+        f"The local ε of Weighted and Weighted-e, {ours[0]:.2f} and {ours[1]:.2f}, are {where} "
         f"the target of {APPLICATION_EPSILON:g}; in the paper, with {printed[0]:.2f} and "
         f"{printed[1]:.2f}, both are above it. They are diagnostics: no ε is guaranteed.",
     )
 
 
-def _order(five: Mapping[str, Outcome]) -> Iterable[Claim]:
-    found = _sorted(five, lambda outcome: _number(outcome.values["avg_ecdf"]))
+def _order(distances: Mapping[str, float]) -> Iterator[Claim]:
+    order = sorted(SYNTHESISERS, key=distances.__getitem__)
     yield Claim(
-        tuple(found) == PAPER_ORDER,
-        f"By avg-ECDF, the order from best to worst is {_names(found)}; in the paper it is "
+        tuple(order) == PAPER_ORDER,
+        f"By avg-ECDF, the order from best to worst is {_names(order)}; in the paper it is "
         f"{_names(PAPER_ORDER)}.",
     )
-    worst = found[-1]
     yield Claim(
-        worst == "ph",
-        f"The least close of the five by avg-ECDF is {_name(worst)}; in the paper it is PH.",
+        order[-1] == "ph",
+        f"The least close of the five by avg-ECDF is {short(order[-1])}; in the paper it is PH.",
     )
 
 
-def _beyond(application: Application) -> Iterable[Claim]:
+def _beyond(distances: Mapping[str, float]) -> Iterator[Claim]:
     """Say what the columns that the paper does not have add to it."""
-    ours = {outcome.key: outcome for outcome in application.beyond}
-    five = {outcome.key: outcome for outcome in application.paper}
-    if "unweighted" in ours:
-        posterior = _number(ours["unweighted"].values["max_ecdf"])
-        closer = [
-            key
-            for key, outcome in five.items()
-            if key != "ph" and _number(outcome.values["max_ecdf"]) < posterior
-        ]
-        said = f"Without any privacy the same model has a max-ECDF of {posterior:.4f}"
-        if closer:
-            yield Claim(
-                None,
-                f"{said}. {_names(closer)} {'are' if len(closer) > 1 else 'is'} closer to the data "
-                f"than that: by the chance of one draw, or because the model does not follow these "
-                f"data and unusual records count for less.",
-            )
-        else:
-            yield Claim(None, f"{said}, closer to the data than any of the four Bayesian ones.")
-    if "ph-sqrt" in ours:
-        fine, coarse = (
-            _number(outcome.values["max_ecdf"]) for outcome in (ours["ph-sqrt"], five["ph"])
+    posterior = distances["unweighted"]
+    closer = [key for key in BAYESIAN if distances[key] < posterior]
+    says = ", closer to the data than any of the four Bayesian ones."
+    if closer:
+        says = (
+            f". {_names(closer)} {'are' if len(closer) > 1 else 'is'} closer to the data than "
+            f"that: by the chance of one draw, or because the model does not follow these data and "
+            f"unusual records count for less."
         )
+    yield Claim(None, f"Without any privacy the same model has a max-ECDF of {posterior:.4f}{says}")
+    yield Claim(
+        None,
+        f"PH with √n instead of ln n bins has a max-ECDF of {distances['ph-sqrt']:.4f} instead of "
+        f"{distances['ph']:.4f} at the same ε: how poor it looks depends on the bins.",
+    )
+
+
+def _spent(application: Application) -> Iterator[Claim]:
+    """Say that Anchored may spend less than it was asked for."""
+    anchored = next(each for each in application.beyond if each.key == "anchored-5")
+    spent = (anchored.guaranteed or {}).get(anchored.asked, math.inf)
+    if spent < APPLICATION_EPSILON:
         yield Claim(
             None,
-            f"PH with √n instead of ln n bins has a max-ECDF of {fine:.4f} instead of "
-            f"{coarse:.4f} at the same ε: how poor it looks depends on the bins.",
-        )
-    spent = ours["anchored-5"].guaranteed if "anchored-5" in ours else None
-    if spent is not None and spent[ours["anchored-5"].asked] < APPLICATION_EPSILON:
-        yield Claim(
-            None,
-            f"Anchored was asked for ε = {APPLICATION_EPSILON:g} and spends "
-            f"{spent[ours['anchored-5'].asked]:.2f}: beyond that, no record can count for more.",
+            f"Anchored was asked for ε = {APPLICATION_EPSILON:g} and spends {spent:.2f}: beyond "
+            f"that, no record can count for more.",
         )
 
 
 def figure_claims(application: Application) -> list[Claim]:
     """Return what is to be said under the picture."""
     apart = density_distances(application)
-    found = sorted((key for key in apart if key in PAPER_ORDER), key=apart.__getitem__)
-    listed = ", ".join(f"{_name(key)} {apart[key]:.3f}" for key in found)
+    order = sorted(SYNTHESISERS, key=apart.__getitem__)
+    measured = ", ".join(f"{short(key)} {apart[key]:.3f}" for key in order)
     return [
         Claim(
-            tuple(found) == PAPER_ORDER_OF_DENSITIES,
+            tuple(order) == PAPER_ORDER_OF_DENSITIES,
             f"By the area between its curve and that of the data, halved, the order from best to "
-            f"worst is {listed}; the paper, looking at its picture, has "
+            f"worst is {measured}; the paper, looking at its picture, has "
             f"{_names(PAPER_ORDER_OF_DENSITIES)}.",
         ),
         Claim(
-            found[-1] == "ph",
-            f"The curve furthest from the data is that of {_name(found[-1])}; in the paper it is "
+            order[-1] == "ph",
+            f"The curve furthest from the data is that of {short(order[-1])}; in the paper it is "
             f"evidently that of PH.",
         ),
     ]
@@ -181,29 +167,12 @@ def figure_claims(application: Application) -> list[Claim]:
 
 def density_distances(application: Application) -> dict[str, float]:
     """Return the total variation distance of each density curve from that of the data."""
-    column = application.sample.schema.confidential[0]
-    bounds = column.lower, column.upper
-    at, data = reflected_kde(application.sample.values, bounds)
+    at, densities = application.densities
     return {
-        outcome.key: float(
-            np.abs(reflected_kde(outcome.synthetic, bounds)[1] - data).sum() * (at[1] - at[0]) / 2
-        )
-        for outcome in application.outcomes
+        each.key: float(np.abs(densities[each.key] - densities["data"]).sum() * (at[1] - at[0]) / 2)
+        for each in application.tables
     }
 
 
-def _sorted(five: Mapping[str, Outcome], by: Callable[[Outcome], float]) -> list[str]:
-    return sorted(five, key=lambda key: by(five[key]))
-
-
-def _name(key: str) -> str:
-    return LABELS[key].split(" ")[0]
-
-
 def _names(keys: Iterable[str]) -> str:
-    *first, last = (_name(key) for key in keys)
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
+    return listed([short(key) for key in keys])

@@ -6,23 +6,19 @@ with any kind of colour vision and in print.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from understudy.report.curves import reflected_kde
 from understudy.report.wording import tick
-from understudy.study import drawing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from numpy.typing import NDArray
-
-    from understudy.study.application import Application, Outcome
+from understudy.study import figure_style
+from understudy.study.application import Application, MeasuredTable
+from understudy.study.arms import Values
 
 _LINES: dict[str, tuple[str, Any]] = {
     "weighted": ("#0072B2", (0, (6, 1.5))),
@@ -42,50 +38,41 @@ _VISIBLE = 0.02
 
 def write_densities(application: Application, folder: Path) -> None:
     """Draw the picture into densities.svg and densities.png."""
-    with drawing.style():
+    with figure_style.style():
         figure = _draw(application)
-        drawing.save(figure, folder, "densities", "Densities of the data and the synthetic tables")
+        figure_style.save(
+            figure, folder, "densities", "Densities of the data and the synthetic tables"
+        )
 
 
 def _draw(application: Application) -> Figure:
-    from matplotlib.figure import Figure
-
-    sample = application.sample
-    column = sample.schema.confidential[0]
-    bounds = column.lower, column.upper
-    at, data = reflected_kde(sample.values, bounds)
-    densities = [reflected_kde(outcome.synthetic, bounds)[1] for outcome in application.outcomes]
-    every = np.array([data, *densities])
+    column = application.sample.schema.confidential[0]
+    at, densities = application.densities
+    every = np.array(list(densities.values()))
     end = np.flatnonzero((every > _VISIBLE * every.max()).any(axis=0))[-1] + 1
-    curves = {
-        o.key: density[:end] for o, density in zip(application.outcomes, densities, strict=True)
-    }
-    figure = Figure(figsize=_SIZE, dpi=drawing.DPI, layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    for panel, title, outcomes in (
-        (panels[0], "As in the paper", application.paper),
-        (panels[1], "Beyond the paper", application.beyond),
+    curves = {key: density[:end] for key, density in densities.items()}
+    figure = Figure(figsize=_SIZE, dpi=figure_style.DPI, layout="constrained")
+    for panel, title, tables in zip(
+        figure.subplots(1, 2, sharey=True),
+        ("As in the paper", "Beyond the paper"),
+        (application.paper, application.beyond),
+        strict=True,
     ):
-        _panel(panel, at[:end], data[:end], [(each, curves[each.key]) for each in outcomes])
+        _panel(panel, at[:end], curves, tables)
         panel.set_title(title, loc="left")
         panel.set_xlim(column.lower, at[end - 1])
-        panel.set_xlabel(f"{column.name.capitalize()}, {sample.unit}")
+        panel.set_xlabel(f"{column.name.capitalize()}, {application.sample.unit}")
     return figure
 
 
 def _panel(
-    axes: Axes,
-    at: NDArray[np.float64],
-    data: NDArray[np.float64],
-    curves: Sequence[tuple[Outcome, NDArray[np.float64]]],
+    axes: Axes, at: Values, curves: Mapping[str, Values], tables: Sequence[MeasuredTable]
 ) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axes.fill_between(at, data, color="#d9dee4", linewidth=0)
-    axes.plot(at, data, color="black", linewidth=1.4, label="Data")
-    for outcome, curve in curves:
-        colour, dashes = _LINES[outcome.key]
-        axes.plot(at, curve, color=colour, linestyle=dashes, label=outcome.label)
+    axes.fill_between(at, curves["data"], color="#d9dee4", linewidth=0)
+    axes.plot(at, curves["data"], color="black", linewidth=1.4, label="Data")
+    for table in tables:
+        colour, dashes = _LINES[table.key]
+        axes.plot(at, curves[table.key], color=colour, linestyle=dashes, label=table.label)
     axes.set_ylim(bottom=0)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)

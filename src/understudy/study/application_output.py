@@ -13,13 +13,15 @@ from __future__ import annotations
 import csv
 import json
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
+from understudy.study.application import Application, MeasuredTable
 from understudy.study.application_claims import (
     figure_claims,
     marks,
@@ -30,11 +32,6 @@ from understudy.study.application_claims import (
 from understudy.study.application_figure import write_densities
 from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, LABELS
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from understudy.study.application import Application, Outcome
 
 STATISTICS = {
     "lipschitz_bound": "Lipschitz",
@@ -69,11 +66,11 @@ def _results(application: Application) -> str:
         "epsilon": APPLICATION_EPSILON,
         "rows": list(_rows(application)),
         "guarantees": {
-            outcome.key: {
-                "kind": str(outcome.kind),
-                "epsilon": {str(a): (outcome.guaranteed or {}).get(a) for a in Adjacency},
+            table.key: {
+                "kind": str(table.kind),
+                "epsilon": {str(a): (table.guaranteed or {}).get(a) for a in Adjacency},
             }
-            for outcome in application.outcomes
+            for table in application.tables
         },
     }
     return json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -81,14 +78,12 @@ def _results(application: Application) -> str:
 
 def _rows(application: Application) -> Iterator[dict[str, Any]]:
     """Yield one row for each synthesiser and statistic, the data first."""
-    values: dict[str, Any] = {"data": application.data}
-    values |= {outcome.key: outcome.values for outcome in application.outcomes}
-    for key, found in values.items():
+    for key in application.labels:
         for statistic in STATISTICS:
             yield {
                 "synthesiser": key,
                 "statistic": statistic,
-                "value": found.get(statistic),
+                "value": application.row(statistic)[key],
                 "paper": _printed(application, statistic).get(key),
             }
 
@@ -99,18 +94,14 @@ def _printed(application: Application, statistic: str) -> dict[str, float | None
 
 
 def _write_table(application: Application, path: Path) -> None:
-    labels = {"data": LABELS["data"]} | {each.key: each.label for each in application.outcomes}
-    printed = list(_printed(application, "mean"))
+    of_paper = [f"{LABELS[key]}, paper" for key in _printed(application, "mean")]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        of_paper = [f"{LABELS[key]}, paper" for key in printed]
-        writer.writerow(["", *labels.values(), *of_paper])
+        writer.writerow(["", *application.labels.values(), *of_paper])
         for statistic, name in STATISTICS.items():
-            ours: dict[str, Any] = {"data": application.data.get(statistic)}
-            ours |= {each.key: each.values[statistic] for each in application.outcomes}
-            paper = _printed(application, statistic)
-            row = [*ours.values(), *(paper[key] for key in printed)]
-            texts = (_shown(statistic, number, application) for number in row)
+            ours, printed = application.row(statistic), _printed(application, statistic)
+            numbers = (*ours.values(), *printed.values())
+            texts = (_shown(statistic, number, application) for number in numbers)
             writer.writerow([name, *(text.replace(",", "") for text in texts)])
 
 
@@ -122,35 +113,37 @@ def _shown(statistic: str, number: float | None, application: Application) -> st
         return f"{number:.2f}"
     if statistic in ("max_ecdf", "avg_ecdf"):
         return f"{number:.4f}"
-    # Two digits after the point where the whole range of the outcome is below a thousand.
+    # Two digits after the point where all of the outcome's range is below a thousand.
     small = application.sample.schema.confidential[0].upper < 1000
     return f"{number:.2f}" if small else f"{number:,.0f}"
 
 
 def render_section(application: Application) -> str:
     """Return the fragment of HTML; its links are relative to the directory above the files."""
+    names = ", ".join(table.label for table in application.tables)
     return fill(
         "application.html.j2",
         sample=application.sample,
         epsilon=APPLICATION_EPSILON,
         seed=application.seed,
         records=len(application.sample.table),
-        columns=[_column(each, theirs=each in application.paper) for each in application.outcomes],
+        columns=[_column(each, theirs=each in application.paper) for each in application.tables],
         rows=[_row(application, statistic) for statistic in STATISTICS],
         table_claims=table_claims(application),
         figure_claims=figure_claims(application),
-        description=_description(application),
+        # For those who do not see the picture.
+        description=f"Density curves of {application.sample.outcome} in the data and in {names}",
     )
 
 
-def _column(outcome: Outcome, *, theirs: bool) -> dict[str, Any]:
-    guaranteed = outcome.guaranteed or {}
-    name, _, remark = outcome.label.partition(" (")
+def _column(table: MeasuredTable, *, theirs: bool) -> dict[str, Any]:
+    guaranteed = table.guaranteed or {}
+    name, _, remark = table.label.partition(" (")
     return {
         "name": name,
         "remark": f"({remark}",
         "theirs": theirs,
-        "kind": str(outcome.kind),
+        "kind": str(table.kind),
         "epsilons": [
             at_most(guaranteed[adjacency], 4) if adjacency in guaranteed else NOTHING
             for adjacency in Adjacency
@@ -159,42 +152,33 @@ def _column(outcome: Outcome, *, theirs: bool) -> dict[str, Any]:
 
 
 def _row(application: Application, statistic: str) -> dict[str, Any]:
-    found, printed = marks(application, statistic), paper_marks(statistic)
-    paper = _printed(application, statistic)
-
-    def cell(key: str, number: float | None, outcome: Outcome | None) -> dict[str, Any]:
-        theirs = outcome in application.paper or outcome is None
-        return {
+    printed = _printed(application, statistic)
+    our_marks, their_marks = marks(application, statistic), paper_marks(statistic)
+    ours = {table.key for table in application.beyond}
+    local = {table.key for table in application.tables if not table.guaranteed}
+    cells = [
+        {
             "text": _shown(statistic, number, application),
-            "mark": found.get(key),
-            "local": statistic == "epsilon" and outcome is not None and not outcome.guaranteed,
-            "paper": _shown(statistic, paper[key], application) if key in paper else None,
-            "paper_mark": printed.get(key),
-            "theirs": theirs,
+            "mark": our_marks.get(key),
+            "local": statistic == "epsilon" and key in local,
+            "paper": _shown(statistic, printed[key], application) if key in printed else None,
+            "paper_mark": their_marks.get(key),
+            "theirs": key not in ours,
         }
-
-    cells = [cell("data", application.data.get(statistic), None)]
-    cells += [cell(each.key, each.values[statistic], each) for each in application.outcomes]
+        for key, number in application.row(statistic).items()
+    ]
     return {"name": STATISTICS[statistic], "statistic": statistic, "cells": cells}
-
-
-def _description(application: Application) -> str:
-    """Say what the picture shows, for those who do not see it."""
-    names = ", ".join(outcome.label for outcome in application.outcomes)
-    return f"Density curves of {application.sample.outcome} in the data and in {names}"
 
 
 def as_text(application: Application, folder: Path) -> str:
     """Return what the terminal shows: what the data are, the table, and where the files are."""
     sample = application.sample
     lines = [textwrap.fill(f"{sample.statement} {sample.size}", 100), ""]
-    width = max(len(each.label) for each in application.outcomes)
-    header = "".join(f"{name:>11}" for name in STATISTICS.values())
-    lines.append(f"{'':<{width}}{header}")
-    every: list[tuple[str, dict[str, Any]]] = [("Data", dict(application.data))]
-    every += [(each.label, each.values) for each in application.outcomes]
-    for label, values in every:
-        shown = (_shown(each, values.get(each), application) for each in STATISTICS)
+    width = max(map(len, application.labels.values()))
+    lines.append(" " * width + "".join(f"{name:>11}" for name in STATISTICS.values()))
+    rows = {statistic: application.row(statistic) for statistic in STATISTICS}
+    for key, label in application.labels.items():
+        shown = (_shown(each, row[key], application) for each, row in rows.items())
         lines.append(f"{label:<{width}}" + "".join(f"{text:>11}" for text in shown))
     lines += ["", f"Table, picture and page: {folder}"]
     return "\n".join(lines)

@@ -13,19 +13,17 @@ import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy import data
 from understudy.domain import tables
 from understudy.domain.schema import Schema
+from understudy.domain.table_files import read
 from understudy.errors import BadInput
+from understudy.study.arms import Values
 from understudy.study.doctorates import AGES, SALARY_BOUNDS, SCHEMA, read_doctorates
 from understudy.study.paper import APPLICATION_N
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-    from numpy.typing import NDArray
 
 FORMULA = "salary ~ gender + age + weeks"
 
@@ -66,10 +64,10 @@ class Sample:
     """Its number of records against the paper's."""
     table: pd.DataFrame
     schema: Schema
-    formula: str
-    unit: str
+    formula: str = FORMULA
+    unit: str = "dollars a year"
     """What the outcome is measured in."""
-    comparable: bool
+    comparable: bool = True
     """Whether the paper's numbers are about such a table, so that they may stand beside ours."""
 
     @property
@@ -78,20 +76,20 @@ class Sample:
         return self.schema.confidential[0].name
 
     @cached_property
-    def values(self) -> NDArray[np.float64]:
+    def values(self) -> Values:
         """That column, checked against what is declared."""
         return tables.encode(self.table, self.schema, name=self.source)[self.outcome]
 
 
 def load_sample(named: str | None) -> Sample:
-    """Return the sample that `--data` names."""
+    """Return the sample that `data` names."""
     if named is None:
         return _survey()
     return _cps() if named == CPS else _doctorates(Path(named))
 
 
 def _survey() -> Sample:
-    table = tables.read(data.survey_table())
+    table = read(data.survey_table())
     return Sample(
         source="the simulated survey",
         statement=(
@@ -100,18 +98,14 @@ def _survey() -> Sample:
             "its sample; no real record is in it, so every number below may be shown, and only "
             "patterns, not numbers, can agree with the paper's."
         ),
-        size=f"It has {len(table)} records; {_against(len(table))}",
+        size=_size(table),
         table=table,
         schema=Schema.load(data.survey_schema()),
-        formula=FORMULA,
-        unit="dollars a year",
-        comparable=True,
     )
 
 
 def _doctorates(path: Path) -> Sample:
     doctorates = read_doctorates(path)
-    found = doctorates.found
     return Sample(
         source="the Survey of Doctorate Recipients",
         statement=(
@@ -123,18 +117,15 @@ def _doctorates(path: Path) -> Sample:
             f"−{-SALARY_BOUNDS[0]:,} and {SALARY_BOUNDS[1]:,}. Age has the {len(AGES)} groups of "
             f"the codebook; the paper speaks of nine levels."
         ),
-        size=f"{found[0].upper()}{found[1:]}.",
+        size=doctorates.size,
         table=doctorates.table,
         schema=SCHEMA,
-        formula=FORMULA,
-        unit="dollars a year",
-        comparable=True,
     )
 
 
 def _cps() -> Sample:
     path = _find_cps()
-    everybody = tables.read(path)
+    everybody = read(path)
     if "year" not in everybody.columns:
         raise BadInput(f"{path} has no column 'year'.")
     year = everybody["year"] == CPS_YEAR
@@ -150,7 +141,7 @@ def _cps() -> Sample:
             f"confidential table would be confidential. The paper's numbers are about another "
             f"table and are left out."
         ),
-        size=f"It has {len(table)} records; {_against(len(table))}",
+        size=_size(table),
         table=table,
         schema=CPS_SCHEMA,
         formula=CPS_FORMULA,
@@ -170,5 +161,6 @@ def _find_cps() -> Path:
     )
 
 
-def _against(count: int) -> str:
-    return f"the paper has {'as many' if count == APPLICATION_N else APPLICATION_N}."
+def _size(table: pd.DataFrame) -> str:
+    as_many = "as many" if len(table) == APPLICATION_N else APPLICATION_N
+    return f"It has {len(table)} records; the paper has {as_many}."

@@ -6,25 +6,10 @@ their order. Rows that the paper's figure does not have stand at its end, set ap
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
 from understudy.study import paper
-from understudy.study.arms import ANALYSES, DOWNSCALED, OURS, STATISTICS
-
-TARGETED = ("weighted-e", "censor-w", "censor-uw")
-BAYESIAN = ("weighted", *TARGETED)
-SYNTHESISERS = (*BAYESIAN, "ph")
-"""The five that the paper compares in utility."""
-
-
-class Layout(StrEnum):
-    """Which panels a figure has."""
-
-    EPSILONS = "epsilons"
-    LARGEST_EPSILON = "largest-epsilon"
-    DOWNSCALING = "downscaling"
+from understudy.study.arms import ANALYSES, BAYESIAN, DOWNSCALED, OURS, STATISTICS, SYNTHESISERS
 
 
 @dataclass(frozen=True)
@@ -36,22 +21,35 @@ class Panel:
     c1: float = 1.0
 
 
-_PANELS = {
-    Layout.EPSILONS: tuple(Panel(f"ε = {epsilon:g}", epsilon) for epsilon in paper.EPSILONS),
-    Layout.LARGEST_EPSILON: (Panel(f"ε = {paper.EPSILONS[0]:g}", paper.EPSILONS[0]),),
-    Layout.DOWNSCALING: (
-        Panel("without downscaling (c₁ = 1)", paper.DOWNSCALED_EPSILON),
-        Panel(
-            f"with downscaling (c₁ = {paper.DOWNSCALED_C1:g})",
-            paper.DOWNSCALED_EPSILON,
-            paper.DOWNSCALED_C1,
-        ),
+@dataclass(frozen=True)
+class Layout:
+    """Which panels a figure has, in reading order, and how its title and its caption say so."""
+
+    panels: tuple[Panel, ...]
+    title: str
+    where: str
+
+
+_LARGEST, _DOWNSCALED, _C1 = paper.EPSILONS[0], paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1
+EPSILONS = Layout(
+    tuple(Panel(f"ε = {epsilon:g}", epsilon) for epsilon in paper.EPSILONS),
+    "",
+    ", one panel for each ε",
+)
+LARGEST_EPSILON = Layout(EPSILONS.panels[:1], f" at ε = {_LARGEST:g}", f" at ε = {_LARGEST:g}")
+DOWNSCALING = Layout(
+    (
+        Panel("without downscaling (c₁ = 1)", _DOWNSCALED),
+        Panel(f"with downscaling (c₁ = {_C1:g})", _DOWNSCALED, _C1),
     ),
-}
+    " without and with downscaling",
+    f" at ε = {_DOWNSCALED:g}, with the weights as they are (top) and multiplied by c₁ = {_C1:g} "
+    f"(bottom)",
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Figure:
+@dataclass(frozen=True)
+class ViolinFigure:
     """A figure of violins."""
 
     name: str
@@ -64,36 +62,15 @@ class Figure:
     """Mechanisms that the paper's figure does not show."""
 
     @property
-    def panels(self) -> tuple[Panel, ...]:
-        """The panels, in reading order."""
-        return _PANELS[self.layout]
-
-    @property
     def title(self) -> str:
         """What the figure is called on the page."""
-        subject = STATISTICS[self.statistic]
-        if "unweighted" in self.mechanisms:
-            subject += ", Unweighted included"
-        if self.layout is Layout.EPSILONS:
-            return subject
-        if self.layout is Layout.LARGEST_EPSILON:
-            return f"{subject} at ε = {paper.EPSILONS[0]:g}"
-        return f"{subject} without and with downscaling"
+        included = ", Unweighted included" if "unweighted" in self.mechanisms else ""
+        return f"{STATISTICS[self.statistic]}{included}{self.layout.title}"
 
     def caption(self, replicates: int) -> str:
         """Say in a sentence or two what is drawn."""
         many = f"{replicates} replicates" if replicates > 1 else "one replicate"
-        return f"{STATISTICS[self.statistic]} over {many}{self._where()}. {self._line()}"
-
-    def _where(self) -> str:
-        if self.layout is Layout.EPSILONS:
-            return ", one panel for each ε"
-        if self.layout is Layout.LARGEST_EPSILON:
-            return f" at ε = {paper.EPSILONS[0]:g}"
-        return (
-            f" at ε = {paper.DOWNSCALED_EPSILON:g}, with the weights as they are (top) and "
-            f"multiplied by c₁ = {paper.DOWNSCALED_C1:g} (bottom)"
-        )
+        return f"{STATISTICS[self.statistic]} over {many}{self.layout.where}. {self._line()}"
 
     def _line(self) -> str:
         if self.statistic == "lipschitz_bound":
@@ -104,47 +81,34 @@ class Figure:
         return "Smaller is better."
 
 
-def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> Figure:
-    downscaling = layout is Layout.DOWNSCALING
-    shown = DOWNSCALED if downscaling else SYNTHESISERS
-    return Figure(
-        name=name,
-        number=number,
-        statistic=statistic,
-        layout=layout,
-        mechanisms=("data", *shown) if statistic in ANALYSES else shown,
-        beyond=() if downscaling else ("unweighted", *OURS),
-    )
+def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> ViolinFigure:
+    downscaling = layout is DOWNSCALING
+    data = ("data",) if statistic in ANALYSES else ()
+    mechanisms = (*data, *(DOWNSCALED if downscaling else SYNTHESISERS))
+    beyond = () if downscaling else ("unweighted", *OURS)
+    return ViolinFigure(name, number, statistic, layout, mechanisms, beyond)
 
 
-def _catalogue() -> Iterator[Figure]:
-    bounds = "lipschitz_bound"
-    each, one, pair = Layout.EPSILONS, Layout.LARGEST_EPSILON, Layout.DOWNSCALING
-    yield Figure(name="lipschitz", number="2", statistic=bounds, layout=each, mechanisms=BAYESIAN)
-    yield _utility("max-ecdf", "3", "max_ecdf", each)
-    yield _utility("avg-ecdf", "4", "avg_ecdf", each)
-    yield _utility("median-at-5", "5", "median", one)
-    yield _utility("downscaling-lipschitz", "6", bounds, pair)
-    yield _utility("downscaling-avg-ecdf", "7", "avg_ecdf", pair)
-    yield _utility("downscaling-q15", "8", "q15", pair)
-    yield Figure(
-        name="lipschitz-unweighted",
-        number="S1",
-        statistic=bounds,
-        layout=each,
-        mechanisms=("unweighted", *BAYESIAN),
-    )
-    yield _utility("q15-at-5", "S2", "q15", one)
-    yield _utility("q90-at-5", "S3", "q90", one)
-    yield _utility("q15", "S4", "q15", each)
-    yield _utility("q90", "S5", "q90", each)
-    yield _utility("median", "S6", "median", each)
-    yield _utility("mean", None, "mean", each)
-    yield _utility("downscaling-max-ecdf", "S7", "max_ecdf", pair)
-    yield _utility("downscaling-mean", "S8", "mean", pair)
-    yield _utility("downscaling-median", "S9", "median", pair)
-    yield _utility("downscaling-q90", "S10", "q90", pair)
-
-
-FIGURES = {figure.name: figure for figure in _catalogue()}
+_BOUND = "lipschitz_bound"
+_FIGURES = (
+    ViolinFigure("lipschitz", "2", _BOUND, EPSILONS, BAYESIAN),
+    _utility("max-ecdf", "3", "max_ecdf", EPSILONS),
+    _utility("avg-ecdf", "4", "avg_ecdf", EPSILONS),
+    _utility("median-at-5", "5", "median", LARGEST_EPSILON),
+    _utility("downscaling-lipschitz", "6", _BOUND, DOWNSCALING),
+    _utility("downscaling-avg-ecdf", "7", "avg_ecdf", DOWNSCALING),
+    _utility("downscaling-q15", "8", "q15", DOWNSCALING),
+    ViolinFigure("lipschitz-unweighted", "S1", _BOUND, EPSILONS, ("unweighted", *BAYESIAN)),
+    _utility("q15-at-5", "S2", "q15", LARGEST_EPSILON),
+    _utility("q90-at-5", "S3", "q90", LARGEST_EPSILON),
+    _utility("q15", "S4", "q15", EPSILONS),
+    _utility("q90", "S5", "q90", EPSILONS),
+    _utility("median", "S6", "median", EPSILONS),
+    _utility("mean", None, "mean", EPSILONS),
+    _utility("downscaling-max-ecdf", "S7", "max_ecdf", DOWNSCALING),
+    _utility("downscaling-mean", "S8", "mean", DOWNSCALING),
+    _utility("downscaling-median", "S9", "median", DOWNSCALING),
+    _utility("downscaling-q90", "S10", "q90", DOWNSCALING),
+)
+FIGURES = {figure.name: figure for figure in _FIGURES}
 """By name, in the paper's order."""

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from understudy.domain import tables
 from understudy.domain.schema import Schema
+from understudy.domain.table_files import read
 from understudy.errors import BadInput
+from understudy.study.arms import Values
 from understudy.study.fixed_width import SUFFIXES, read_fixed_width
 from understudy.study.paper import APPLICATION_N
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 INSTITUTION, FOUR_YEAR = "EDTP", 3
 FIELD, MATHEMATICS_AND_STATISTICS = "NDGMENGP", 12
@@ -83,23 +83,19 @@ class Doctorates:
     """Records of the sample with a skipped or missing answer."""
 
     @property
-    def found(self) -> str:
-        """How the sample compares with the paper's in size, for people."""
+    def size(self) -> str:
+        """How the sample compares with the paper's in size, in a sentence."""
         count = len(self.table)
-        same = count == APPLICATION_N
-        size = (
-            f"found {count} records, as in the paper"
-            if same
-            else f"found {count} records; the paper has {APPLICATION_N}"
-        )
-        left = f" ({self.left_out} more with skipped or missing answers were left out)"
-        return size + (left if self.left_out else "")
+        beside = f"; the paper has {APPLICATION_N}"
+        if count == APPLICATION_N:
+            beside = ", as in the paper"
+        if self.left_out:
+            beside += f" ({self.left_out} more with skipped or missing answers were left out)"
+        return f"Found {count} records{beside}."
 
 
 def read_doctorates(path: str | Path) -> Doctorates:
     """Read the sample from the public-use file, or from an extract with the same variables."""
-    import pandas as pd
-
     path = Path(path)
     everybody = _read(path)
     chosen = (_numbers(everybody[INSTITUTION]) == FOUR_YEAR) & (
@@ -116,25 +112,16 @@ def read_doctorates(path: str | Path) -> Doctorates:
             f"{MATHEMATICS_AND_STATISTICS} and an answer to every question: is it the public-use "
             f"file of 2017?"
         )
-    table = pd.DataFrame(
-        {
-            "salary": _within(answered["SALARYP"], (0, SALARY_BOUNDS[1]), path),
-            "gender": _genders(answered["GENDER"], path),
-            "age": _ages(answered["AGEGRP"], path),
-            "weeks": _within(answered["WKSWK"], WEEKS_BOUNDS, path),
-        }
-    )
+    table = _decoded(answered, path)
     return Doctorates(table, int(skipped.sum()))
 
 
 def _read(path: Path) -> pd.DataFrame:
     """Return the variables of every respondent; the row numbers are those of the file."""
-    import pandas as pd
-
     needed = [INSTITUTION, FIELD, *_VARIABLES.values()]
     if path.suffix.lower() in SUFFIXES:
         return read_fixed_width(path, needed)
-    frame = tables.read(path)
+    frame = read(path)
     return pd.DataFrame({name: frame[_spelt(frame, name, path)] for name in needed})
 
 
@@ -150,7 +137,7 @@ def _spelt(frame: pd.DataFrame, name: str, path: Path) -> str:
     return str(spellings[0])
 
 
-def _numbers(series: pd.Series[Any]) -> NDArray[np.float64]:
+def _numbers(series: pd.Series[Any]) -> Values:
     """Return codes as numbers, however they are written: '3', ' 3', 3 and 3.0 are one code."""
     return tables.numbers(series)[0]
 
@@ -163,29 +150,26 @@ def _skipped(series: pd.Series[Any], variable: str) -> NDArray[np.bool_]:
     return coded | blank | np.array(letters, dtype=bool)
 
 
-def _within(series: pd.Series[Any], bounds: tuple[float, float], path: Path) -> NDArray[np.float64]:
-    values = _numbers(series)
-    known = (values >= bounds[0]) & (values <= bounds[1]) & (values == np.rint(values))
-    _refuse_unknown(series, ~known, path)
-    return values
+def _decoded(answered: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return the columns of the embedded survey, or refuse a code that the codebook lacks."""
+    salaries, ages, weeks = (_numbers(answered[name]) for name in ("SALARYP", "AGEGRP", "WKSWK"))
+    genders = [str(cell).strip() for cell in answered["GENDER"]]
+    known = {
+        "SALARYP": _whole_within(salaries, 0, SALARY_BOUNDS[1]),
+        "GENDER": np.isin(genders, GENDERS),
+        "AGEGRP": np.isin(ages, list(AGES)),
+        "WKSWK": _whole_within(weeks, *WEEKS_BOUNDS),
+    }
+    for variable, in_codebook in known.items():
+        if not in_codebook.all():
+            row = int(answered.index[int(np.argmin(in_codebook))]) + 1
+            raise BadInput(
+                f"the value in row {row} of column {variable} of {path} is none that the codebook "
+                f"of 2017 has: is it the public-use file of that year?"
+            )
+    groups = [AGES[int(age)] for age in ages]
+    return pd.DataFrame({"salary": salaries, "gender": genders, "age": groups, "weeks": weeks})
 
 
-def _ages(series: pd.Series[Any], path: Path) -> list[str]:
-    codes = _numbers(series)
-    _refuse_unknown(series, ~np.isin(codes, list(AGES)), path)
-    return [AGES[int(code)] for code in codes]
-
-
-def _genders(series: pd.Series[Any], path: Path) -> list[str]:
-    texts = [str(cell).strip() for cell in series]
-    _refuse_unknown(series, np.array([text not in GENDERS for text in texts]), path)
-    return texts
-
-
-def _refuse_unknown(series: pd.Series[Any], unknown: NDArray[np.bool_], path: Path) -> None:
-    if unknown.any():
-        row = int(series.index[int(np.argmax(unknown))]) + 1
-        raise BadInput(
-            f"the value in row {row} of column {series.name} of {path} is none that the codebook "
-            f"of 2017 has: is it the public-use file of that year?"
-        )
+def _whole_within(values: Values, low: float, high: float) -> NDArray[np.bool_]:
+    return np.asarray((values >= low) & (values <= high) & (values == np.rint(values)))

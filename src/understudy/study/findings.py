@@ -8,14 +8,14 @@ out nor contradicted stays open, and so does one that few replicates do not bear
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from understudy.study import paper
-from understudy.study.arms import ANALYSES, Results, Values
+from understudy.study.arms import Results, TwoArms, Values
 from understudy.study.tables import ENOUGH
 
 _ERRORS = 3.0
@@ -23,19 +23,23 @@ _SMALL = 0.1
 """A change by less than this share, if it is no more than chance, is no change."""
 
 
-class Outcome(StrEnum):
+class Agreement(StrEnum):
     """What became of a statement."""
 
     AGREES = "Agrees"
     DIFFERS = "Differs"
     OPEN = "Open"
 
+    def says(self, agrees: str, otherwise: str) -> str:
+        """Return the words for a statement that agrees, or those for one that does not."""
+        return agrees if self is Agreement.AGREES else otherwise
+
 
 @dataclass(frozen=True)
 class Finding:
     """One statement, with the numbers that decide it."""
 
-    outcome: Outcome
+    agreement: Agreement
     text: str
     reason: str | None = None
     """Why it differs from the paper, where that is known."""
@@ -48,7 +52,7 @@ class Finding:
     @property
     def sentence(self) -> str:
         """The statement with its reason."""
-        if self.outcome is not Outcome.DIFFERS:
+        if self.agreement is not Agreement.DIFFERS:
             return self.statement
         reason = f", because {self.reason}" if self.reason else "; no reason is known"
         return _sentence(self.text + reason)
@@ -61,13 +65,6 @@ class Verdict:
     findings: tuple[Finding, ...]
     beyond: str = ""
     """What this run shows that the paper does not."""
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """The worst of the findings; None where the paper says nothing."""
-        found = {finding.outcome for finding in self.findings}
-        worst_first = (Outcome.DIFFERS, Outcome.OPEN, Outcome.AGREES)
-        return next((outcome for outcome in worst_first if outcome in found), None)
 
 
 class Order(StrEnum):
@@ -92,28 +89,27 @@ def compare(first: Values, second: Values) -> Order:
     return Order.EQUAL if abs(shift) <= _SMALL * abs(float(second.mean())) else Order.UNCLEAR
 
 
-def expect_lower(results: Results, orders: Iterable[Order]) -> Outcome:
+def expect_lower(results: Results, orders: Sequence[Order]) -> Agreement:
     """Judge "the first is lower than the second", for each of several pairs."""
-    found = set(orders)
-    if found == {Order.LOWER}:
-        return Outcome.AGREES
+    if set(orders) == {Order.LOWER}:
+        return Agreement.AGREES
     contrary = {Order.HIGHER}
     if results.replicates >= paper.REPLICATES:
         contrary.add(Order.EQUAL)
-    return Outcome.DIFFERS if found & contrary else Outcome.OPEN
+    return Agreement.DIFFERS if contrary & set(orders) else Agreement.OPEN
 
 
-def expect_lower_means(results: Results, pairs: Sequence[tuple[Values, Values]]) -> Outcome:
+def expect_lower_means(results: Results, pairs: Sequence[TwoArms]) -> Agreement:
     """Judge "the mean of the first is lower than that of the second", for each of several pairs.
 
     For quantities that hardly vary by chance from one arm to another, such as counts and bounds.
     """
     if all(first.mean() < second.mean() for first, second in pairs):
-        return Outcome.AGREES
+        return Agreement.AGREES
     return expect_lower(results, [compare(*pair) for pair in pairs])
 
 
-def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) -> Outcome:
+def expect_not_higher(results: Results, pairs: Iterable[TwoArms]) -> Agreement:
     """Judge "the median of the first is not above that of the second", for each of several pairs.
 
     Medians may change places by chance where the arms cannot be told apart; that is still not
@@ -121,29 +117,15 @@ def expect_not_higher(results: Results, pairs: Iterable[tuple[Values, Values]]) 
     """
     wrong = [pair for pair in pairs if np.median(pair[0]) > np.median(pair[1])]
     if any(compare(*pair) is Order.HIGHER for pair in wrong):
-        return Outcome.DIFFERS
-    return Outcome.OPEN if wrong and results.replicates < ENOUGH else Outcome.AGREES
+        return Agreement.DIFFERS
+    return Agreement.OPEN if wrong and results.replicates < ENOUGH else Agreement.AGREES
 
 
-def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Outcome:
+def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Agreement:
     """Judge a statement that either holds or not; some mean nothing without replicates."""
     if needs_replicates and results.replicates < ENOUGH:
-        return Outcome.OPEN
-    return Outcome.AGREES if holds else Outcome.DIFFERS
-
-
-def loss(
-    results: Results, mechanism: str, statistic: str, *, epsilon: float, c1: float = 1.0
-) -> Values:
-    """Return what is to be small, in each replicate.
-
-    That is a distance of the distribution functions as it is, and otherwise the distance of the
-    synthetic table's statistic from that of the confidential table.
-    """
-    values = results.values(mechanism, statistic, epsilon=epsilon, c1=c1)
-    if statistic not in ANALYSES:
-        return values
-    return np.abs(values - results.values("data", statistic))
+        return Agreement.OPEN
+    return Agreement.AGREES if holds else Agreement.DIFFERS
 
 
 def number(value: float) -> str:
@@ -164,11 +146,6 @@ def listed(names: Sequence[str]) -> str:
     if len(names) < 2:
         return "".join(names)
     return ", ".join(names[:-1]) + f" and {names[-1]}"
-
-
-def by_epsilon(texts: Mapping[float, str]) -> str:
-    """Write one text for each ε."""
-    return "; ".join(f"ε = {epsilon:g}: {text}" for epsilon, text in texts.items())
 
 
 def _sentence(text: str) -> str:

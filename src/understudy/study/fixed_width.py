@@ -12,15 +12,13 @@ These are public documents, so they may be quoted; the data may not.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import pandas as pd
 
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import pandas as pd
 
 SUFFIXES = (".dat", ".txt", ".asc")
 _LAYOUT_SUFFIXES = (".sas", ".sps", ".txt")
@@ -44,8 +42,6 @@ class Place(NamedTuple):
 
 def read_fixed_width(path: Path, variables: Sequence[str]) -> pd.DataFrame:
     """Return the named variables as text, blanks around them removed."""
-    import pandas as pd
-
     places = _layout(path, variables)
     needed = max(place.last for place in places.values())
     try:
@@ -74,14 +70,14 @@ def _layout(path: Path, variables: Sequence[str]) -> Mapping[str, Place]:
     """Return the places of all variables from the layout beside the data, or refuse."""
     if not path.is_file():
         raise BadInput(f"there is no file {path}.")
-    found: dict[Path, dict[str, Place]] = {}
+    layouts: dict[Path, dict[str, Place]] = {}
     for candidate in sorted(path.parent.iterdir()):
         if candidate != path and _may_be_a_layout(candidate):
             places = find_places(candidate.read_text(encoding="latin-1"), variables)
             if places is not None:
-                found[candidate] = places
-    named_alike = [each for each in found if each.stem.lower() == path.stem.lower()]
-    chosen = named_alike or list(found)
+                layouts[candidate] = places
+    named_alike = [each for each in layouts if each.stem.lower() == path.stem.lower()]
+    chosen = named_alike or list(layouts)
     if not chosen:
         raise BadInput(
             f"{path} is fixed-width text, and no file beside it says where its columns are: put "
@@ -89,12 +85,12 @@ def _layout(path: Path, variables: Sequence[str]) -> Mapping[str, Place]:
             f"reads the file) into its directory."
         )
     for other in chosen[1:]:
-        if found[other] != found[chosen[0]]:
+        if layouts[other] != layouts[chosen[0]]:
             raise BadInput(
                 f"{chosen[0].name} and {other.name} give different columns for {path}: leave only "
                 f"the layout that belongs to it in its directory."
             )
-    return found[chosen[0]]
+    return layouts[chosen[0]]
 
 
 def _may_be_a_layout(path: Path) -> bool:
@@ -113,12 +109,12 @@ def find_places(text: str, variables: Sequence[str]) -> dict[str, Place] | None:
 
 def _find(style: str, name: str, text: str) -> set[Place]:
     pattern = re.compile(style.format(name=re.escape(name)), re.IGNORECASE | re.MULTILINE)
-    found = set()
+    places = set()
     for match in pattern.finditer(text):
         parts = match.groupdict()
         first = int(parts["first"])
         last = int(parts.get("last") or first + int(parts.get("width") or 1) - 1)
         if not 1 <= first <= last:
             return set()
-        found.add(Place(first, last))
-    return found
+        places.add(Place(first, last))
+    return places

@@ -15,7 +15,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy.study.arms import COLUMNS, Results
 from understudy.study.figures import write_figures
@@ -24,11 +25,8 @@ from understudy.study.page import RESULTS, SETTINGS, write_index
 from understudy.study.tables import write_tables
 from understudy.support.files import written_atomically
 
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
-
-def write_outputs(results: DataFrame, settings: Mapping[str, object], directory: Path) -> None:
+def write_outputs(results: pd.DataFrame, settings: Mapping[str, object], directory: Path) -> None:
     """Write the results, tables, figures and the page, each file whole or not at all."""
     read = Results(results)
     (directory / "figures").mkdir(parents=True, exist_ok=True)

@@ -9,36 +9,32 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from understudy.errors import BadInput
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
-from understudy.study import illustration, paper
-from understudy.study.arms import OURS, STATISTICS, Results, short, true_value
-from understudy.study.catalogue import FIGURES, Figure
-from understudy.study.findings import Finding, Outcome, Verdict, number
-from understudy.study.promises import promises
-from understudy.study.sections import (
-    AFTER_APPLICATION,
-    BEFORE_APPLICATION,
-    ILLUSTRATION,
-    SUPPLEMENT_TABLE,
-    TABLE_1,
-    UTILITY,
-)
-from understudy.study.tables import (
+from understudy.study import illustration, paper, sections
+from understudy.study.arms import (
+    ANALYSES,
+    LABELS,
+    OURS,
+    STATISTICS,
     Arm,
-    CountRow,
-    arm_values,
+    Results,
     arms,
     has,
-    summarise,
-    supplement_table,
-    table_1,
+    short,
+    true_value,
 )
+from understudy.study.catalogue import FIGURES
+from understudy.study.findings import Agreement, Verdict, number
+from understudy.study.promises import promises
+from understudy.study.tables import CountRow, summarise, supplement_table, table_1
 from understudy.study.verdicts import checks, illustrated, verdicts
 from understudy.support.files import written_atomically
 
@@ -52,7 +48,6 @@ _FACTS = {
     "seconds": "Seconds",
 }
 _SCALES = {"avg_ecdf": 1000.0}
-_MEANS = ("mean", "median", "q15", "q90")
 
 
 def write_index(directory: Path) -> None:
@@ -60,19 +55,18 @@ def write_index(directory: Path) -> None:
     application = directory / "application" / "section.html"
     text = fill(
         "study.html.j2",
-        facts=_facts(directory),
+        facts=_facts(directory / SETTINGS),
         promises=promises(),
         simulation=_simulation(directory) if (directory / RESULTS).exists() else None,
-        before=BEFORE_APPLICATION,
-        after=AFTER_APPLICATION,
+        before=sections.BEFORE_APPLICATION,
+        after=sections.AFTER_APPLICATION,
         application=application.read_text(encoding="utf-8") if application.exists() else None,
     )
     with written_atomically(directory / "index.html") as path:
         path.write_text(text, encoding="utf-8")
 
 
-def _facts(directory: Path) -> list[tuple[str, str]]:
-    path = directory / SETTINGS
+def _facts(path: Path) -> list[tuple[str, str]]:
     if not path.exists():
         return []
     try:
@@ -89,115 +83,67 @@ def _fact(value: object) -> str:
 
 
 def _simulation(directory: Path) -> dict[str, Any]:
-    import pandas as pd
-
+    """Return what the template shows of the simulation, with the statements counted."""
     results = Results(pd.read_parquet(directory / RESULTS))
     judged = verdicts(results)
-    judged[ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
-    shown = [
-        name for section in (*BEFORE_APPLICATION, *AFTER_APPLICATION) for name in section.shows
-    ]
-    views = {name: _view(name, results, judged.get(name)) for name in shown}
+    judged[sections.ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
+    judged[sections.UTILITY] = Verdict(())
+    parts = (*sections.BEFORE_APPLICATION, *sections.AFTER_APPLICATION)
+    shown = [name for part in parts for name in part.shows]
+    statements = [(name, finding) for name in shown for finding in judged[name].findings]
+    outcomes = [finding.agreement for _, finding in statements]
     return {
         "replicates": results.replicates,
         "enough": results.replicates >= paper.REPLICATES,
-        "checks": [_finding(finding) for finding in checks(results)],
-        "summary": _summary(judged, views),
-        "views": views,
+        "checks": checks(results),
+        "total": len(statements),
+        "counts": {agreement.lower(): outcomes.count(agreement) for agreement in Agreement},
+        "differing": [each for each in statements if each[1].agreement is Agreement.DIFFERS],
+        "views": {name: {"verdict": judged[name], **_view(name, results)} for name in shown},
     }
 
 
-def _summary(judged: Mapping[str, Verdict], views: Mapping[str, Any]) -> dict[str, Any]:
-    """Count the statements, and list those that do not agree."""
-    findings = [(name, f) for name in views if name in judged for f in judged[name].findings]
-    return {
-        "total": len(findings),
-        "counts": {o.lower(): sum(f.outcome is o for _, f in findings) for o in Outcome},
-        "differing": [
-            {"name": name, "heading": views[name]["short"], "text": finding.statement}
-            for name, finding in findings
-            if finding.outcome is Outcome.DIFFERS
-        ],
-    }
-
-
-def _finding(finding: Finding) -> dict[str, str]:
-    return {"outcome": str(finding.outcome), "text": finding.sentence}
-
-
-def _view(name: str, results: Results, verdict: Verdict | None) -> dict[str, Any]:
+def _view(name: str, results: Results) -> dict[str, Any]:
     """Return what the template shows of one figure or table."""
-    judged = {
-        "findings": [_finding(finding) for finding in verdict.findings] if verdict else [],
-        "beyond": verdict.beyond if verdict else "",
-    }
+    if name == sections.ILLUSTRATION:
+        return _picture(name, "1", illustration.TITLE, illustration.CAPTION, "Curves")
     if name in FIGURES:
-        return {**judged, **_figure(FIGURES[name], results.replicates)}
-    if name == ILLUSTRATION:
-        return {**judged, **_illustration()}
-    if name == UTILITY:
-        rows = [_true_row(), *(_arm_row(results, arm) for arm in arms())]
+        figure = FIGURES[name]
+        shown = ", ".join(short(each) for each in (*figure.mechanisms, *figure.beyond))
+        caption = figure.caption(results.replicates)
+        return _picture(name, figure.number, figure.title, caption, f"Violin plots of {shown}")
+    if name == sections.UTILITY:
         return {
-            **judged,
             "kind": "arms",
             "short": "Every arm",
             "heading": "Every arm in numbers (not in the paper)",
             "file": "utility.csv",
-            "rows": rows,
+            "rows": [_true_row(), *(_arm_row(results, arm) for arm in arms())],
         }
-    downscaled = name == SUPPLEMENT_TABLE
-    rows = [_count_row(row, downscaled) for row in _COUNTS[name](results)]
-    number_ = "Supplement’s table" if downscaled else "Table 1"
+    downscaled = name == sections.SUPPLEMENT_TABLE
+    table = "Supplement’s table" if downscaled else "Table 1"
+    rows = supplement_table(results) if downscaled else table_1(results)
     return {
-        **judged,
         "kind": "counts",
-        "short": number_,
-        "heading": f"{number_}. Records truncated (Weighted-e) or censored, out of {paper.N}",
+        "short": table,
+        "heading": f"{table}. Records truncated (Weighted-e) or censored, out of {paper.N}",
         "file": f"{name}.csv",
-        "guess": any(row["guess"] for row in rows),
-        "rows": rows,
+        "guess": any(row.guess for row in rows),
+        "rows": [_count_row(row, downscaled=downscaled) for row in rows],
     }
 
 
-_COUNTS = {TABLE_1: table_1, SUPPLEMENT_TABLE: supplement_table}
+def _picture(name: str, figure: str | None, title: str, caption: str, alt: str) -> dict[str, Any]:
+    known = f"Figure {figure}" if figure else "Not in the paper"
+    heading, alt = f"{known}. {title}", f"{alt}. {caption}"
+    names = {"kind": "figure", "name": name, "short": known}
+    return {**names, "heading": heading, "caption": caption, "alt": alt}
 
 
-def _figure(figure: Figure, replicates: int) -> dict[str, Any]:
-    known = f"Figure {figure.number}" if figure.number else "Not in the paper"
-    caption = figure.caption(replicates)
-    rows = [short(m) for m in (*figure.mechanisms, *figure.beyond)]
-    return {
-        "kind": "figure",
-        "name": figure.name,
-        "short": known,
-        "heading": f"{known}. {figure.title}",
-        "caption": caption,
-        "alt": f"Violin plots of {', '.join(rows)}. {caption}",
-    }
-
-
-def _illustration() -> dict[str, Any]:
-    a, b = paper.ILLUSTRATION_SHAPES
-    caption = (
-        f"Density of φ, the mean of the records, for {paper.N} records from Beta({a:g}, {b:g}) and "
-        f"ε = {paper.ILLUSTRATION_EPSILON:g}: prior, posterior and posterior of Censor_uw, as they "
-        f"are (left) and centred (right). The paper does not say which parameter it shows. Top: "
-        f"given all the records. Bottom: given the largest of them alone."
-    )
-    return {
-        "kind": "figure",
-        "name": illustration.NAME,
-        "short": "Figure 1",
-        "heading": f"Figure 1. {illustration.TITLE}",
-        "caption": caption,
-        "alt": f"Curves. {caption}",
-    }
-
-
-def _count_row(row: CountRow, downscaled: bool) -> dict[str, Any]:
+def _count_row(row: CountRow, *, downscaled: bool) -> dict[str, Any]:
     return {
         "arm": f"c₁ = {row.c1:g}" if downscaled else f"ε = {row.epsilon:g}",
-        "label": row.label,
+        "label": LABELS[row.mechanism],
         "ours": _counts(row.ours),
         "printed": _counts(row.printed),
         "guess": _counts(row.guess) if row.guess else None,
@@ -207,30 +153,26 @@ def _count_row(row: CountRow, downscaled: bool) -> dict[str, Any]:
 
 
 def _counts(counts: paper.Counts) -> list[str]:
-    *whole, sd = counts
-    return [f"{value:,.0f}" for value in whole] + [NOTHING if math.isnan(sd) else f"{sd:.2f}"]
+    *records, sd = counts
+    return [f"{value:,.0f}" for value in records] + [NOTHING if math.isnan(sd) else f"{sd:.2f}"]
 
 
 def _true_row() -> dict[str, Any]:
     a, b = paper.SHAPES
-    values = [*[NOTHING] * 6, *(number(true_value(statistic)) for statistic in _MEANS)]
+    values = [*[NOTHING] * 6, *(number(true_value(statistic)) for statistic in ANALYSES)]
     return {"label": f"Beta({a:g}, {b:g})", "arm": "", "values": values, "beyond": False}
 
 
 def _arm_row(results: Results, arm: Arm) -> dict[str, Any]:
+    settings = [] if arm.epsilon is None else [f"ε = {arm.epsilon:g}"]
+    if arm.c1 not in (None, 1.0):
+        settings.append(f"c₁ = {arm.c1:g}")
     return {
         "label": short(arm.mechanism),
-        "arm": ", ".join(_settings(arm)),
+        "arm": ", ".join(settings),
         "values": list(_arm_numbers(results, arm)),
         "beyond": arm.mechanism in OURS,
     }
-
-
-def _settings(arm: Arm) -> Iterator[str]:
-    if arm.epsilon is not None:
-        yield f"ε = {arm.epsilon:g}"
-    if arm.c1 not in (None, 1.0):
-        yield f"c₁ = {arm.c1:g}"
 
 
 def _arm_numbers(results: Results, arm: Arm) -> Iterator[str]:
@@ -239,8 +181,9 @@ def _arm_numbers(results: Results, arm: Arm) -> Iterator[str]:
         if not has(arm.mechanism, statistic):
             yield from (NOTHING, NOTHING)
             continue
-        summary = summarise(arm_values(results, arm, statistic))
-        if statistic in _MEANS:
+        values = results.values(arm.mechanism, statistic, epsilon=arm.epsilon, c1=arm.c1)
+        summary = summarise(values)
+        if statistic in ANALYSES:
             yield number(summary.mean)
         else:
             scale = _SCALES.get(statistic, 1.0)

@@ -9,18 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.mechanisms import (
-    Anchored,
-    CensorUw,
-    CensorW,
-    Mechanism,
-    PerturbedHistogram,
-    Unweighted,
-    Weighted,
-    WeightedE,
-)
+from understudy.mechanisms import Mechanism
 from understudy.privacy.guarantee import Adjacency
-from understudy.study import paper
+from understudy.study import paper, synthesisers
 from understudy.study.arms import LABELS, OURS, short
 from understudy.study.replicate import study_request
 from understudy.support.randomness import Source
@@ -28,8 +19,6 @@ from understudy.support.randomness import Source
 _TARGET = 1.0
 """Any ε shows the multiples, if it is small enough for Anchored to need all of it."""
 _MULTIPLES = {0.5: "ε/2", 1.0: "ε", 2.0: "2ε"}
-_RELEASED = {"phi": 0.1, "lambda": 3.0}
-"""Stands for an earlier release; the price does not depend on it."""
 
 _WHY = {
     "censor-uw": (
@@ -62,25 +51,10 @@ class Promise:
     beyond: bool
 
 
-def promises() -> tuple[Promise, ...]:
+def promises() -> list[Promise]:
     """Return a row for every synthesiser."""
-    return tuple(_promise(key, mechanism) for key, mechanism in _mechanisms().items())
-
-
-def _mechanisms() -> dict[str, Mechanism]:
-    replace_one = Adjacency.REPLACE_ONE
-    histogram = PerturbedHistogram(epsilon=_TARGET, bins="ln", adjacency=replace_one)
-    return {
-        "unweighted": Unweighted(),
-        "weighted": Weighted(),
-        "weighted-e": WeightedE(epsilon=_TARGET),
-        "censor-w": CensorW(epsilon=_TARGET),
-        "censor-uw": CensorUw(epsilon=_TARGET),
-        "ph": histogram,
-        "ph-sqrt": PerturbedHistogram(epsilon=_TARGET, bins="sqrt", adjacency=replace_one),
-        "anchored-history": Anchored(epsilon=_TARGET, anchor=_RELEASED),
-        "anchored-ladder": Anchored(epsilon=_TARGET),
-    }
+    every = synthesisers.bayesian(_TARGET) | synthesisers.others(_TARGET)
+    return [_promise(key, mechanism) for key, mechanism in every.items()]
 
 
 def _promise(key: str, mechanism: Mechanism) -> Promise:

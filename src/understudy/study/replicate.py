@@ -9,7 +9,7 @@ nothing else give the same synthetic table, and what differs in their results is
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,26 +19,16 @@ from understudy import utility
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
-from understudy.mechanisms import (
-    Anchored,
-    CensorUw,
-    CensorW,
-    Mechanism,
-    PerturbedHistogram,
-    Request,
-    RowMechanism,
-    Unweighted,
-    Weighted,
-    WeightedE,
-)
+from understudy.mechanisms import Mechanism, Request, RowMechanism, Unweighted, Weighted
 from understudy.mechanisms.fitting import DRAWS
-from understudy.mechanisms.ladder import climb
+from understudy.mechanisms.ladder import AnchoredPlan, climb
 from understudy.models.beta import beta
-from understudy.privacy.guarantee import Adjacency, Weights
+from understudy.privacy.guarantee import Weights
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
-from understudy.study import kernel, paper
+from understudy.study import kernel, paper, synthesisers
+from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED, ResultRow
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
@@ -48,22 +38,9 @@ POINTS = 49
 """Nodes a side: cells of about a third of a standard deviation."""
 _NEARBY = 1.0
 """How far from the Unweighted posterior the search for the others begins to look."""
-HISTORY = {"phi": 0.55 / 3.25, "lambda": 3.25}
-"""An earlier period's θ: Beta(0.55, 2.7) where the tables come from Beta(0.5, 3)."""
 
 
-class Finding(NamedTuple):
-    """One number of one replicate: a row of the tidy results."""
-
-    replicate: int
-    mechanism: str
-    epsilon: float
-    c1: float
-    statistic: str
-    value: float
-
-
-class Explored(NamedTuple):
+class StudyFit(NamedTuple):
     """A fit of one mechanism: independent draws, and what they say about the records."""
 
     mechanism: RowMechanism
@@ -89,25 +66,26 @@ def study_model() -> Model:
     return beta(Schema.from_dict({"table": {"size": paper.N}, "columns": {"x": column}}))
 
 
-def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Finding]:
-    """Run one replicate of the whole study."""
+def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
+    """Run one replicate of the study, with everything in it."""
     source = _source(number, seed)
     values = _table(source)
-    found = [Finding(number, "data", math.nan, math.nan, *pair) for pair in _summary(values)]
+    results = _rows(number, "data", None, _summary(values))
     fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
-        numbers = {**_privacy(fit), **dict(_utility(values, synthetic))}
+        numbers = _privacy(fit) | _utility(values, synthetic)
         if sampler == "nuts":
             numbers["converged"] = float(fit.converged)
-        found += _findings(number, fit.mechanism.name, fit.mechanism, numbers)
-    for name, mechanism, synthesised in _others():
-        synthetic = synthesised(values, mechanism, source)
-        found += _findings(number, name, mechanism, dict(_utility(values, synthetic)))
-    return found
+        results += _rows(number, fit.mechanism.name, fit.mechanism, numbers)
+    for epsilon in paper.EPSILONS:
+        for name, mechanism in synthesisers.others(epsilon).items():
+            synthetic = _synthesised(values, mechanism, source)
+            results += _rows(number, name, mechanism, _utility(values, synthetic))
+    return results
 
 
-def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], Explored]:
+def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
     """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
     source = _source(number, seed)
     fits = explore(_table(source), _paper_rows(), source, "quadrature")
@@ -116,7 +94,7 @@ def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], Explored]:
 
 def explore(
     values: np.ndarray, mechanisms: Iterable[RowMechanism], source: Source, sampler: str
-) -> list[Explored]:
+) -> list[StudyFit]:
     """Fit the Unweighted model, turn its risks into weights, and fit all the others at once."""
     model = study_model()
     data = model.prepare({"x": values})
@@ -131,11 +109,11 @@ def explore(
     return [unweighted, *(fit._replace(truncated=_truncated(fit, risk)) for fit in fits)]
 
 
-def _truncated(fit: Explored, risk: jax.Array) -> int:
+def _truncated(fit: StudyFit, risk: jax.Array) -> int:
     """Return how many records have no weight that would have one if ε were no concern."""
     if fit.mechanism.weights is not Weights.SAME_DATA:
         return 0
-    before = Weighted(c1=_c1(fit.mechanism)).alpha(risk)
+    before = Weighted(c1=getattr(fit.mechanism, "c1", 1.0)).alpha(risk)
     return int(jnp.sum((fit.row.alpha == 0) & (before > 0)))
 
 
@@ -147,7 +125,7 @@ def _fitted(
     sampler: str,
     *,
     start: tuple[np.ndarray, np.ndarray] | None = None,
-) -> list[Explored]:
+) -> list[StudyFit]:
     converged = [True] * len(rows)
     if sampler == "nuts":
         chains = [nuts(model, data, row, source) for _, row in rows]
@@ -163,32 +141,21 @@ def _fitted(
         draws = np.stack([grid.draws(_common(source), DRAWS) for grid in grids])
     risk = np.asarray(kernel.risks(model, jnp.asarray(draws), data))
     return [
-        Explored(mechanism, row, draws[k], risk[k], converged[k])
+        StudyFit(mechanism, row, draws[k], risk[k], converged[k])
         for k, (mechanism, row) in enumerate(rows)
     ]
 
 
 def _paper_rows() -> list[RowMechanism]:
-    rows: list[RowMechanism] = [Weighted()]
-    for epsilon in paper.EPSILONS:
-        rows += [WeightedE(epsilon=epsilon), CensorW(epsilon=epsilon), CensorUw(epsilon=epsilon)]
-    return rows
+    targeted = [
+        synthesisers.bayesian(epsilon)[name] for epsilon in paper.EPSILONS for name in TARGETED
+    ]
+    return [Weighted(), *targeted]
 
 
 def _downscaled_rows() -> list[RowMechanism]:
-    c1, epsilon = paper.DOWNSCALED_C1, paper.DOWNSCALED_EPSILON
-    return [Weighted(c1=c1), WeightedE(epsilon=epsilon, c1=c1), CensorW(epsilon=epsilon, c1=c1)]
-
-
-def _others() -> Iterator[tuple[str, Mechanism, Callable[..., np.ndarray]]]:
-    """Yield what has no fit of its own: histograms, and the anchored mechanism."""
-    for epsilon in paper.EPSILONS:
-        for name, bins in (("ph", "ln"), ("ph-sqrt", "sqrt")):
-            # The paper's Laplace scale of 2/ε is that of replace-one.
-            ph = PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE)
-            yield name, ph, _from_counts
-        yield "anchored-history", Anchored(epsilon=epsilon, anchor=HISTORY), _from_climb
-        yield "anchored-ladder", Anchored(epsilon=epsilon), _from_climb
+    downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
+    return [downscaled[name] for name in DOWNSCALED]
 
 
 def study_request(values: np.ndarray, mechanism: Mechanism, source: Source) -> Request:
@@ -206,18 +173,15 @@ def study_request(values: np.ndarray, mechanism: Mechanism, source: Source) -> R
     )
 
 
-def _from_counts(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
-    (theta,) = mechanism.plan(study_request(values, mechanism, source)).draw().thetas
-    draw = mechanism.simulator(theta, source, schema=study_model().schema, model=None)
-    return draw({}, paper.N)["x"]
-
-
-def _from_climb(values: np.ndarray, mechanism: Anchored, source: Source) -> np.ndarray:
-    """Climb without the diagnostics that a release has."""
+def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
     request, model = study_request(values, mechanism, source), study_model()
-    ladder = mechanism.ladder(size=paper.N, dimension=model.dimension)
-    rungs = climb(request, model.prepare(request.columns), mechanism, ladder)
-    return _simulated(rungs[-1].z[None], source)[0]
+    plan = mechanism.plan(request)
+    if isinstance(plan, AnchoredPlan):  # Climbed here without the diagnostics that a release has.
+        rungs = climb(request, model.prepare(request.columns), plan.mechanism, plan.ladder)
+        return _simulated(rungs[-1].z[None], source)[0]
+    (theta,) = plan.draw().thetas
+    draw = mechanism.simulator(theta, source, schema=model.schema, model=None)
+    return draw({}, paper.N)["x"]
 
 
 def _simulated(z: np.ndarray, source: Source) -> list[np.ndarray]:
@@ -233,46 +197,44 @@ def _constrained(model: Model, z: jax.Array) -> Theta:
     return jax.vmap(model.constrain)(z)
 
 
-def _privacy(fit: Explored) -> dict[str, float]:
+def _privacy(fit: StudyFit) -> dict[str, float]:
     """Return the Lipschitz bound, and how many records were truncated or censored."""
     numbers = {"lipschitz_bound": float(fit.reached.max())}
     bound = float(fit.row.bound)
-    weighted = fit.mechanism.weights is Weights.SAME_DATA
-    if math.isfinite(bound):
+    censored = math.isfinite(bound)
+    if censored:
         numbers["records"] = float(np.sum(fit.reached >= bound))
     elif fit.mechanism.target is not None:
         numbers["records"] = float(fit.truncated)
-    if math.isfinite(bound) and weighted:
+    if censored and fit.mechanism.weights is Weights.SAME_DATA:
         beyond = float(np.sum(fit.risk >= bound))
         numbers["records_unweighted"] = beyond if numbers["records"] else 0.0
     return numbers
 
 
-def _utility(values: np.ndarray, synthetic: np.ndarray) -> Iterator[tuple[str, float]]:
-    yield "max_ecdf", utility.max_ecdf(values, synthetic)
-    yield "avg_ecdf", utility.avg_ecdf(values, synthetic)
-    yield from _summary(synthetic)
+def _utility(values: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
+    return {
+        "max_ecdf": utility.max_ecdf(values, synthetic),
+        "avg_ecdf": utility.avg_ecdf(values, synthetic),
+        **_summary(synthetic),
+    }
 
 
-def _summary(values: np.ndarray) -> Iterator[tuple[str, float]]:
+def _summary(values: np.ndarray) -> dict[str, float]:
     summary = utility.summarise(values)
-    yield from (("mean", summary.mean), ("median", summary.median))
-    yield from (("q15", summary.q15), ("q90", summary.q90))
+    return {statistic: getattr(summary, statistic) for statistic in ANALYSES}
 
 
-def _findings(
-    number: int, name: str, mechanism: Mechanism, numbers: dict[str, float]
-) -> list[Finding]:
-    arm = _epsilon(mechanism), _c1(mechanism)
-    return [Finding(number, name, *arm, *pair) for pair in numbers.items()]
+def _rows(
+    number: int, name: str, mechanism: Mechanism | None, numbers: dict[str, float]
+) -> list[ResultRow]:
+    arm = (name, _epsilon(mechanism), getattr(mechanism, "c1", math.nan))
+    return [ResultRow(number, *arm, *pair) for pair in numbers.items()]
 
 
-def _epsilon(mechanism: Mechanism) -> float:
-    return math.nan if mechanism.target is None else mechanism.target
-
-
-def _c1(mechanism: Mechanism) -> float:
-    return getattr(mechanism, "c1", math.nan)
+def _epsilon(mechanism: Mechanism | None) -> float:
+    target = None if mechanism is None else mechanism.target
+    return math.nan if target is None else target
 
 
 def _source(number: int, seed: int) -> Source:

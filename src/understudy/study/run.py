@@ -1,20 +1,17 @@
-"""The whole simulation: every replicate that is not on disk yet, then all of them as one table."""
+"""The simulation: every replicate that is not on disk yet, then all of them as one table."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy.errors import BadInput
 from understudy.study import workers as ways
-from understudy.study.store import Settings, Store
+from understudy.study.store import ReplicateStore, StudySettings
 from understudy.support.progress import Progress, silent
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import pandas as pd
 
 SAMPLERS = ("quadrature", "nuts")
 LARGEST_REPLICATES = 9999
@@ -30,21 +27,22 @@ def run_study(
     scheduler: str | None = None,
     progress: Progress = silent,
 ) -> pd.DataFrame:
-    """Run what is missing of the study in the directory, and return every finding, tidily.
+    """Run what is missing of the study in the directory, and return every result, tidily.
 
     By default there is one worker for each core.
     """
     _check(replicates, seed, sampler, workers, scheduler)
-    store = Store.open(Path(directory), Settings(seed=seed, sampler=sampler))
-    kept = {number: store.read(number) for number in range(1, replicates + 1)}
-    missing = [number for number, frame in kept.items() if frame is None]
+    store = ReplicateStore.open(Path(directory), StudySettings(seed=seed, sampler=sampler))
+    missing = [number for number in range(1, replicates + 1) if store.read(number) is None]
     progress("Replicates", 1 - len(missing) / replicates)
-    for done, (number, found) in enumerate(
-        _finished(missing, seed, sampler, workers, scheduler), start=1
-    ):
-        store.write(number, found)
+    finished = _finished(missing, seed, sampler, workers, scheduler)
+    for done, (number, rows) in enumerate(finished, start=1):
+        store.write(number, rows)
         progress("Replicates", 1 - (len(missing) - done) / replicates)
-    return _together(store, replicates)
+    frames = [store.read(number) for number in range(1, replicates + 1)]
+    if any(frame is None for frame in frames):
+        raise BadInput(f"replicates vanished from '{store.directory}' while the study ran.")
+    return pd.concat(frames, ignore_index=True)
 
 
 def _finished(
@@ -56,17 +54,6 @@ def _finished(
     if count > 1:
         return ways.in_processes(missing, seed, sampler, workers=count)
     return ways.in_this_process(missing, seed, sampler)
-
-
-def _together(store: Store, replicates: int) -> pd.DataFrame:
-    """Join the replicates in the order of their numbers."""
-    import pandas as pd
-
-    frames = [store.read(number) for number in range(1, replicates + 1)]
-    whole = [frame for frame in frames if frame is not None]
-    if len(whole) < replicates:
-        raise BadInput(f"replicates vanished from '{store.directory}' while the study ran.")
-    return pd.concat(whole, ignore_index=True)
 
 
 def _check(

@@ -15,12 +15,8 @@ class Section:
     shows: tuple[str, ...]
 
 
-ILLUSTRATION, TABLE_1, SUPPLEMENT_TABLE, UTILITY = (
-    "illustration",
-    "table-1",
-    "table-supplement",
-    "utility",
-)
+ILLUSTRATION, UTILITY = "illustration", "utility"
+TABLE_1, SUPPLEMENT_TABLE = "table-1", "table-supplement"
 
 BEFORE_APPLICATION = (
     Section(
@@ -57,15 +53,7 @@ AFTER_APPLICATION = (
         "supplement-privacy",
         "Supplement 3: More on privacy and utility",
         "The figures that the text of sections 4.2 and 4.3 refers to.",
-        (
-            "lipschitz-unweighted",
-            "q15-at-5",
-            "q90-at-5",
-            "q15",
-            "q90",
-            "median",
-            "mean",
-        ),
+        ("lipschitz-unweighted", "q15-at-5", "q90-at-5", "q15", "q90", "median", "mean"),
     ),
     Section(
         "supplement-downscaling",
@@ -73,10 +61,7 @@ AFTER_APPLICATION = (
         "The table and the figures that the text of section 4.4 refers to.",
         (
             SUPPLEMENT_TABLE,
-            "downscaling-max-ecdf",
-            "downscaling-mean",
-            "downscaling-median",
-            "downscaling-q90",
+            *(f"downscaling-{each}" for each in ("max-ecdf", "mean", "median", "q90")),
         ),
     ),
 )

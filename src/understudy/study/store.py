@@ -14,24 +14,25 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from understudy import __version__
 from understudy.errors import BadInput
 from understudy.study import paper
+from understudy.study.arms import COLUMNS, ResultRow
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.study.replicate import Finding
 
 _DIGEST = b"understudy"
 _REPLICATES = "replicates"
+_OURS = {_REPLICATES, "application", "index.html"}
+"""What a directory of `understudy study` or `understudy study application` may hold."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class StudySettings:
     """Everything that a replicate's result depends on, except for its number."""
 
     seed: int
@@ -41,19 +42,19 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Store:
+class ReplicateStore:
     """The replicates of one study in one directory."""
 
     directory: Path
-    settings: Settings
+    settings: StudySettings
 
     @classmethod
-    def open(cls, directory: Path, settings: Settings) -> Store:
+    def open(cls, directory: Path, settings: StudySettings) -> ReplicateStore:
         """Open the study in the directory, or begin one there."""
         described = directory / "study.json"
         if described.exists():
             _check_same(directory, _read_settings(described), settings)
-        elif directory.exists() and any(directory.iterdir()) and not _ours(directory):
+        elif directory.exists() and any(each.name not in _OURS for each in directory.iterdir()):
             raise BadInput(f"'{directory}' holds something else than a study: name another `out`.")
         (directory / _REPLICATES).mkdir(parents=True, exist_ok=True)
         if not described.exists():
@@ -61,67 +62,46 @@ class Store:
                 file.write_text(json.dumps(asdict(settings), indent=2) + "\n", encoding="utf-8")
         return cls(directory, settings)
 
-    def write(self, number: int, found: Iterable[Finding]) -> None:
+    def write(self, number: int, rows: Iterable[ResultRow]) -> None:
         """Keep one finished replicate."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        table = pa.Table.from_pandas(_frame(found), preserve_index=False)
-        described = {_DIGEST: _digest(self.settings, table.to_pandas()).encode()}
+        frame = pd.DataFrame(list(rows), columns=list(COLUMNS))
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        described = {_DIGEST: self._digest(table.to_pandas()).encode()}
         with written_atomically(self._place(number)) as file:
             pq.write_table(table.replace_schema_metadata(described), file)
 
     def read(self, number: int) -> pd.DataFrame | None:
         """Return a finished replicate, or None where there is none that can be trusted."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         try:
             table = pq.read_table(self._place(number))
         except (FileNotFoundError, pa.ArrowException):
             return None
         frame = table.to_pandas()
         claimed = (table.schema.metadata or {}).get(_DIGEST, b"").decode()
-        return frame if claimed == _digest(self.settings, frame) else None
+        return frame if claimed == self._digest(frame) else None
 
     def _place(self, number: int) -> Path:
         return self.directory / _REPLICATES / f"{number:04d}.parquet"
 
-
-def _frame(found: Iterable[Finding]) -> pd.DataFrame:
-    import pandas as pd
-
-    from understudy.study.replicate import Finding
-
-    return pd.DataFrame(list(found), columns=Finding._fields)
-
-
-def _digest(settings: Settings, frame: pd.DataFrame) -> str:
-    text = json.dumps(asdict(settings)) + frame.to_csv(index=False, float_format="%.17g")
-    return hashlib.sha256(text.encode()).hexdigest()
+    def _digest(self, frame: pd.DataFrame) -> str:
+        text = json.dumps(asdict(self.settings)) + frame.to_csv(index=False, float_format="%.17g")
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _read_settings(path: Path) -> dict[str, object]:
     try:
-        read = json.loads(path.read_text(encoding="utf-8"))
+        settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
-        read = None
-    if not isinstance(read, dict):
+        settings = None
+    if not isinstance(settings, dict):
         raise BadInput(f"'{path}' is damaged: remove the directory, or name another `out`.")
-    return read
+    return settings
 
 
-def _check_same(directory: Path, there: dict[str, object], settings: Settings) -> None:
+def _check_same(directory: Path, there: dict[str, object], settings: StudySettings) -> None:
     for name, wanted in asdict(settings).items():
         if there.get(name) != wanted:
             raise BadInput(
                 f"'{directory}' holds a study with {name} {there.get(name)}, not {wanted}, and "
                 f"replicates of two studies must not be mixed: name another `out`."
             )
-
-
-def _ours(directory: Path) -> bool:
-    """Whether the directory was made by this command or by `study application`."""
-    return all(
-        entry.name in {_REPLICATES, "application", "index.html"} for entry in directory.iterdir()
-    )

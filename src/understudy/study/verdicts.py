@@ -6,18 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from understudy.study import illustration, paper
 from understudy.study import verdicts_privacy as privacy
 from understudy.study import verdicts_utility as utility
 from understudy.study.arms import Results, short
-from understudy.study.catalogue import FIGURES, Figure, Layout
-from understudy.study.findings import Finding, Outcome, Verdict, expect, number
+from understudy.study.catalogue import DOWNSCALING, FIGURES, ViolinFigure
+from understudy.study.findings import Agreement, Finding, Verdict, expect, number
 from understudy.study.tables import ENOUGH, ERRORS, standard_errors, summarise
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 _DISPLACED = 2.0
 """Standard deviations between two posteriors that have come apart."""
@@ -33,68 +31,63 @@ _TOLERANCES = {
 
 def verdicts(results: Results) -> dict[str, Verdict]:
     """Return the verdict on every figure and table of the simulation, by name."""
-    found = {name: _figure(results, figure) for name, figure in FIGURES.items()}
-    found["table-1"] = privacy.counts(results)
-    found["table-supplement"] = privacy.supplement_counts(results)
-    return found
+    return {
+        **{name: _figure(results, figure) for name, figure in FIGURES.items()},
+        "table-1": privacy.counts(results),
+        "table-supplement": privacy.supplement_counts(results),
+    }
 
 
-def _figure(results: Results, figure: Figure) -> Verdict:
+def _figure(results: Results, figure: ViolinFigure) -> Verdict:
     if figure.statistic != "lipschitz_bound":
         return utility.utility(results, figure)
-    if figure.layout is Layout.DOWNSCALING:
+    if figure.layout is DOWNSCALING:
         return privacy.downscaling_lipschitz(results)
     if "unweighted" in figure.mechanisms:
-        return privacy.lipschitz_unweighted(results)
+        return Verdict(tuple(privacy.lipschitz_ranges(results)))
     return privacy.lipschitz(results)
 
 
-def illustrated(summary: DataFrame) -> Verdict:
+def illustrated(summary: pd.DataFrame) -> Verdict:
     """Judge the illustration by the means and standard deviations of its densities."""
-    rows = summary.set_index(["given", "density"])
-
-    def of(given: str, density: str, what: str) -> float:
-        return float(rows[what].loc[(given, density)])
-
-    plain, censored = illustration.POSTERIOR, illustration.CENSORED
-    shift = of("table", censored, "mean") - of("table", plain, "mean")
-    apart = abs(shift) / of("table", plain, "sd")
-    record = of("record", censored, "sd") / of("record", plain, "sd")
-    table = of("table", censored, "sd") / of("table", plain, "sd")
-    displaced, flatter = apart > _DISPLACED, record > 1
-    move = f"moves the posterior by {number(apart)} of its standard deviations"
+    by_density = summary.set_index(["density", "given"])
+    plain, censored = (
+        by_density.loc[density] for density in (illustration.POSTERIOR, illustration.CENSORED)
+    )
+    apart = (abs(censored["mean"] - plain["mean"]) / plain["sd"])["table"]
+    widths = censored["sd"] / plain["sd"]
+    displaced = Agreement.AGREES if apart > _DISPLACED else Agreement.DIFFERS
     return Verdict(
         (
             Finding(
-                Outcome.AGREES if displaced else Outcome.DIFFERS,
-                f"given the table, censoring {'' if displaced else 'only '}{move}",
+                displaced,
+                f"given the table, censoring {displaced.says('', 'only ')}moves the posterior by "
+                f"{number(apart)} of its standard deviations",
             ),
             Finding(
-                Outcome.AGREES if flatter else Outcome.DIFFERS,
-                f"given one record, the censored posterior is {number(record)} times as wide",
+                Agreement.AGREES if widths["record"] > 1 else Agreement.DIFFERS,
+                f"given one record, the censored posterior is {number(widths['record'])} times as "
+                f"wide",
             ),
         ),
         beyond=(
-            f"Given the whole table, the censored posterior is {number(table)} times as wide: "
-            f"censoring flattens the factor of each record, and not of necessity their product."
+            f"Given the whole table, the censored posterior is {number(widths['table'])} times as "
+            f"wide: censoring flattens the factor of each record, and not of necessity their "
+            f"product."
         ),
     )
 
 
 def checks(results: Results) -> tuple[Finding, ...]:
     """Return what must hold if this is the paper's study."""
+    order = utility.order_of_medians(results, "max_ecdf")
     return (
         *privacy.lipschitz_ranges(results),
         *_counts(results),
         privacy.never_above(results),
-        _utility_order(results),
+        Finding(order.agreement, f"max-ECDF: {order.text}"),
         privacy.downscaling_lowers_bounds(results),
     )
-
-
-def _utility_order(results: Results) -> Finding:
-    found = utility.order_of_medians(results, "max_ecdf")
-    return Finding(found.outcome, f"max-ECDF: {found.text}")
 
 
 def _counts(results: Results) -> Iterator[Finding]:
@@ -102,18 +95,15 @@ def _counts(results: Results) -> Iterator[Finding]:
         printed = paper.TABLE_1[mechanism, epsilon]
         ours = summarise(results.values(mechanism, "records", epsilon=epsilon))
         off = ours.mean / printed.mean - 1
-        outcome = expect(abs(off) <= tolerance, results)
+        agreement = expect(abs(off) <= tolerance, results)
         chance = abs(standard_errors(ours, printed, results.replicates)) <= ERRORS
-        if outcome is Outcome.DIFFERS and results.replicates < ENOUGH and chance:
-            outcome = Outcome.OPEN
+        if agreement is Agreement.DIFFERS and results.replicates < ENOUGH and chance:
+            agreement = Agreement.OPEN
         done = "censors" if mechanism == "censor-uw" else "truncates"
+        percent = f"{round(off, 3) + 0.0:+.1%}".replace("-", "−")
         yield Finding(
-            outcome,
+            agreement,
             f"{short(mechanism)} {done} {number(ours.mean)} records on average at "
-            f"ε = {epsilon:g}, {_percent(off)} from the paper’s {number(printed.mean)} (at most "
+            f"ε = {epsilon:g}, {percent} from the paper’s {number(printed.mean)} (at most "
             f"{tolerance:.0%} allowed)",
         )
-
-
-def _percent(share: float) -> str:
-    return f"{round(share, 3) + 0.0:+.1%}".replace("-", "−")

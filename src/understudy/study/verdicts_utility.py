@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -10,26 +10,28 @@ import numpy as np
 from understudy.study import paper
 from understudy.study.arms import (
     ANALYSES,
+    BAYESIAN,
     DOWNSCALED,
     OURS,
     STATISTICS,
+    SYNTHESISERS,
+    TARGETED,
     WITHOUT_TARGET,
     Results,
+    Values,
     short,
 )
-from understudy.study.catalogue import BAYESIAN, SYNTHESISERS, TARGETED, Figure, Layout
+from understudy.study.catalogue import DOWNSCALING, ViolinFigure
 from understudy.study.findings import (
+    Agreement,
     Finding,
     Order,
-    Outcome,
     Verdict,
-    by_epsilon,
     compare,
     expect,
     expect_lower,
     expect_not_higher,
     listed,
-    loss,
     number,
     numbers,
 )
@@ -37,6 +39,12 @@ from understudy.study.findings import (
 _ALMOST_ALL = 0.75
 _BEST_BY_PAPER = {"max_ecdf": (5.0, 4.0, 3.0), "avg_ecdf": (4.0, 3.0)}
 """The ε at which the paper finds Censor_w best of those with a target."""
+_WITH_DOWNSCALING = {
+    Order.LOWER: "improves",
+    Order.EQUAL: "does not change",
+    Order.UNCLEAR: "does not clearly change",
+    Order.HIGHER: "gets worse",
+}
 _WIDE_BINS = "its error comes from the width of its ln n bins, and hardly from the noise"
 _DROPPED = "a truncated record is lost to the fit, and a censored one is not"
 _UNTOUCHED = (
@@ -48,34 +56,43 @@ _NARROW = "censoring makes its fit too narrow, which an upper percentile shows m
 _OFFSET = "it errs upwards in the mean and is too narrow, which offset each other up there"
 
 
+def utility(results: Results, figure: ViolinFigure) -> Verdict:
+    """Judge any figure of utility."""
+    if figure.layout is DOWNSCALING:
+        # The paper finds all three improved.
+        return Verdict(tuple(_improved(results, figure.statistic, m) for m in DOWNSCALED))
+    return _analysis(results, figure) if figure.statistic in ANALYSES else _ecdf(results, figure)
+
+
 def order_of_medians(results: Results, statistic: str) -> Finding:
     """Judge Weighted ≤ Censor_w ≤ Censor_uw at every ε."""
-    ordered = ("weighted", "censor-w", "censor-uw")
-    pairs, texts = [], {}
+    pairs, texts = [], []
     for epsilon in paper.EPSILONS:
-        values = [loss(results, m, statistic, epsilon=epsilon) for m in ordered]
-        pairs += list(pairwise(values))
-        texts[epsilon] = numbers(float(np.median(each)) for each in values)
-    outcome = expect_not_higher(results, pairs)
-    reversed_ = [p for p in pairs if np.median(p[0]) > np.median(p[1])]
-    if outcome is not Outcome.AGREES:
-        says = "do not all rise"
-    else:
-        says = "rise, up to Monte Carlo error," if reversed_ else "rise"
+        losses = [
+            results.loss(m, statistic, epsilon) for m in ("weighted", "censor-w", "censor-uw")
+        ]
+        pairs += list(pairwise(losses))
+        texts.append(f"ε = {epsilon:g}: {_medians(losses)}")
+    agreement = expect_not_higher(results, pairs)
+    by_chance = any(np.median(first) > np.median(second) for first, second in pairs)
+    rise = agreement.says(
+        "rise, up to Monte Carlo error," if by_chance else "rise", "do not all rise"
+    )
     return Finding(
-        outcome,
-        f"the medians {says} from Weighted over Censor_w to Censor_uw ({by_epsilon(texts)})",
+        agreement,
+        f"the medians {rise} from Weighted over Censor_w to Censor_uw ({'; '.join(texts)})",
     )
 
 
-def ecdf(results: Results, statistic: str) -> Verdict:
+def _ecdf(results: Results, figure: ViolinFigure) -> Verdict:
     """Judge Figure 3 or Figure 4."""
+    statistic = figure.statistic
     return Verdict(
         (
             order_of_medians(results, statistic),
             _best_with_target(results, statistic),
-            *(_weighted_e_at_largest(results) if statistic == "avg_ecdf" else ()),
-            *_falling(results, statistic),
+            *([_weighted_e_at_largest(results)] if statistic == "avg_ecdf" else []),
+            *(_falling(results, statistic, mechanism) for mechanism in (*TARGETED, "ph")),
             _histogram(results, statistic),
         ),
         beyond=_beyond(results, statistic),
@@ -85,61 +102,58 @@ def ecdf(results: Results, statistic: str) -> Verdict:
 def _best_with_target(results: Results, statistic: str) -> Finding:
     epsilons = _BEST_BY_PAPER[statistic]
     pairs = [
-        (
-            loss(results, "censor-w", statistic, epsilon=epsilon),
-            loss(results, other, statistic, epsilon=epsilon),
-        )
+        results.losses("censor-w", other, statistic, epsilon)
         for epsilon in epsilons
         for other in ("weighted-e", "censor-uw", "ph")
     ]
-    outcome = expect_not_higher(results, pairs)
-    verb = "has" if outcome is Outcome.AGREES else "does not have"
+    agreement = expect_not_higher(results, pairs)
     where = listed([f"{epsilon:g}" for epsilon in epsilons])
     return Finding(
-        outcome, f"Censor_w {verb} the lowest median of those with a target at ε = {where}"
+        agreement,
+        f"Censor_w {agreement.says('has', 'does not have')} the lowest median of those with a "
+        f"target at ε = {where}",
     )
 
 
-def _weighted_e_at_largest(results: Results) -> Iterator[Finding]:
+def _weighted_e_at_largest(results: Results) -> Finding:
     epsilon = paper.EPSILONS[0]
-    truncated = loss(results, "weighted-e", "avg_ecdf", epsilon=epsilon)
-    censored = loss(results, "censor-w", "avg_ecdf", epsilon=epsilon)
-    outcome = expect_lower(results, [compare(truncated, censored)])
-    verb = "is" if outcome is Outcome.AGREES else "is not"
-    text = (
-        f"Weighted-e {verb} lower than Censor_w at ε = {epsilon:g} (medians "
-        f"{number(float(np.median(truncated)))} and {number(float(np.median(censored)))})"
+    truncated, censored = results.losses("weighted-e", "censor-w", "avg_ecdf", epsilon)
+    agreement = expect_lower(results, [compare(truncated, censored)])
+    return Finding(
+        agreement,
+        f"Weighted-e {agreement.says('is', 'is not')} lower than Censor_w at ε = {epsilon:g} "
+        f"(medians {number(np.median(truncated))} and {number(np.median(censored))})",
+        reason=_DROPPED,
     )
-    yield Finding(outcome, text, reason=_DROPPED)
 
 
-def _falling(results: Results, statistic: str) -> Iterator[Finding]:
-    """Judge that utility falls with ε, mechanism by mechanism."""
-    for mechanism in (*TARGETED, "ph"):
-        values = [loss(results, mechanism, statistic, epsilon=e) for e in paper.EPSILONS]
-        orders = [compare(a, b) for a, b in pairwise(values)]
-        outcome = expect_lower(results, orders)
-        medians = numbers(float(np.median(each)) for each in values)
-        says = "deteriorates"
-        if outcome is not Outcome.AGREES:
-            says = "does not clearly deteriorate at every step"
-        flat = mechanism == "ph" and Order.HIGHER not in orders
-        yield Finding(
-            outcome,
-            f"{short(mechanism)} {says} as ε falls (medians {medians})",
-            reason=_WIDE_BINS if flat else None,
-        )
+def _falling(results: Results, statistic: str, mechanism: str) -> Finding:
+    """Judge that the utility of a mechanism falls with ε."""
+    losses = [results.loss(mechanism, statistic, epsilon) for epsilon in paper.EPSILONS]
+    orders = [compare(*pair) for pair in pairwise(losses)]
+    agreement = expect_lower(results, orders)
+    says = agreement.says("deteriorates", "does not clearly deteriorate at every step")
+    flat = mechanism == "ph" and Order.HIGHER not in orders
+    return Finding(
+        agreement,
+        f"{short(mechanism)} {says} as ε falls (medians {_medians(losses)})",
+        reason=_WIDE_BINS if flat else None,
+    )
 
 
 def _histogram(results: Results, statistic: str) -> Finding:
     """Judge that PH is worse than almost all of the Bayesian synthesisers."""
-    exceptions, total = [], 0
-    for epsilon in paper.EPSILONS:
-        ph = np.median(loss(results, "ph", statistic, epsilon=epsilon))
-        for mechanism in BAYESIAN:
-            total += 1
-            if np.median(loss(results, mechanism, statistic, epsilon=epsilon)) >= ph:
-                exceptions.append(f"{short(mechanism)} at ε = {epsilon:g}")
+
+    def median(mechanism: str, epsilon: float) -> float:
+        return float(np.median(results.loss(mechanism, statistic, epsilon)))
+
+    exceptions = [
+        f"{short(mechanism)} at ε = {epsilon:g}"
+        for epsilon in paper.EPSILONS
+        for mechanism in BAYESIAN
+        if median(mechanism, epsilon) >= median("ph", epsilon)
+    ]
+    total = len(paper.EPSILONS) * len(BAYESIAN)
     worse = total - len(exceptions)
     text = f"the median of PH is worse than {worse} of {total} of the Bayesian synthesisers"
     if exceptions:
@@ -150,26 +164,20 @@ def _histogram(results: Results, statistic: str) -> Finding:
 def _beyond(results: Results, statistic: str) -> str:
     """Report what the paper does not have."""
     texts = [
-        f"{numbers(_medians(results, m, statistic))} for {OURS[m].removesuffix(' (DP)')}"
-        for m in OURS
+        f"{_medians(results.loss(mechanism, statistic, e) for e in paper.EPSILONS)} for "
+        f"{short(mechanism)}"
+        for mechanism in OURS
     ]
-    plain = float(np.median(results.values("unweighted", statistic)))
+    unweighted = np.median(results.values("unweighted", statistic))
     return (
         f"Not in the paper: the medians at ε = 5, 4, 3 are {listed(texts)}. Unweighted, which has "
-        f"no privacy at all, has {number(plain)}."
+        f"no privacy at all, has {number(unweighted)}."
     )
 
 
-def _medians(results: Results, mechanism: str, statistic: str) -> list[float]:
-    return [
-        float(np.median(loss(results, mechanism, statistic, epsilon=epsilon)))
-        for epsilon in paper.EPSILONS
-    ]
-
-
-def analysis(results: Results, figure: Figure) -> Verdict:
+def _analysis(results: Results, figure: ViolinFigure) -> Verdict:
     """Judge a figure of the mean, the median or a percentile."""
-    epsilons = [panel.epsilon for panel in figure.panels]
+    epsilons = [panel.epsilon for panel in figure.layout.panels]
     distances = _distances(results, figure.statistic, epsilons)
     if figure.number is None:
         return Verdict((), beyond=f"The paper has no such figure. {distances}")
@@ -188,8 +196,8 @@ def _distances(results: Results, statistic: str, epsilons: list[float]) -> str:
     texts = []
     for mechanism in (*SYNTHESISERS, *OURS):
         own = epsilons[:1] if mechanism in WITHOUT_TARGET else epsilons
-        means = [float(loss(results, mechanism, statistic, epsilon=e).mean()) for e in own]
-        texts.append(f"{short(mechanism)} {numbers(means)}")
+        means = numbers(results.loss(mechanism, statistic, epsilon).mean() for epsilon in own)
+        texts.append(f"{short(mechanism)} {means}")
     where = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
     return (
         f"Mean distance of the synthetic from the confidential table’s "
@@ -199,23 +207,27 @@ def _distances(results: Results, statistic: str, epsilons: list[float]) -> str:
 
 def _closest(results: Results, statistic: str, epsilons: list[float], mechanism: str) -> Finding:
     """Judge that no other synthesiser of the paper is closer, Weighted set aside."""
-    beaten = []
-    others = [other for other in SYNTHESISERS if other not in ("weighted", mechanism)]
-    for epsilon in epsilons:
-        own = loss(results, mechanism, statistic, epsilon=epsilon)
-        for other in others:
-            theirs = loss(results, other, statistic, epsilon=epsilon)
-            if expect_not_higher(results, [(own, theirs)]) is not Outcome.AGREES:
-                beaten.append(f"{short(other)} at ε = {epsilon:g}")
+
+    def beaten_by(other: str, epsilon: float) -> bool:
+        pair = results.losses(mechanism, other, statistic, epsilon)
+        return expect_not_higher(results, [pair]) is not Agreement.AGREES
+
+    closer = [
+        f"{short(other)} at ε = {epsilon:g}"
+        for epsilon in epsilons
+        for other in SYNTHESISERS
+        if other not in ("weighted", mechanism) and beaten_by(other, epsilon)
+    ]
     of = "of all" if mechanism == "weighted" else "after Weighted"
-    if not beaten:
-        return Finding(
-            Outcome.AGREES, f"{short(mechanism)} is the closest {of}, up to Monte Carlo error"
-        )
-    text = f"{short(mechanism)} is not the closest {of}: closer is {listed(beaten)}"
+    if not closer:
+        text = f"{short(mechanism)} is the closest {of}, up to Monte Carlo error"
+        return Finding(Agreement.AGREES, text)
     narrow = statistic == "q90" and mechanism == "censor-w" and _below(results, mechanism)
-    outcome = expect(False, results, needs_replicates=True)
-    return Finding(outcome, text, reason=_NARROW if narrow else None)
+    return Finding(
+        expect(False, results, needs_replicates=True),
+        f"{short(mechanism)} is not the closest {of}: closer is {listed(closer)}",
+        reason=_NARROW if narrow else None,
+    )
 
 
 def _below(results: Results, mechanism: str) -> bool:
@@ -228,47 +240,33 @@ def _censor_uw_farther(
     results: Results, statistic: str, epsilons: list[float]
 ) -> Iterator[Finding]:
     orders = {
-        f"{epsilon:g}": compare(
-            loss(results, "censor-w", statistic, epsilon=epsilon),
-            loss(results, "censor-uw", statistic, epsilon=epsilon),
-        )
+        f"{epsilon:g}": compare(*results.losses("censor-w", "censor-uw", statistic, epsilon))
         for epsilon in epsilons
     }
     farther = [epsilon for epsilon, order in orders.items() if order is Order.LOWER]
     rest = [epsilon for epsilon in orders if epsilon not in farther]
     if farther:
         text = f"Censor_uw is farther off than Censor_w at ε = {listed(farther)}"
-        yield Finding(Outcome.AGREES, text)
+        yield Finding(Agreement.AGREES, text)
     if rest:
-        outcome = expect_lower(results, [orders[epsilon] for epsilon in rest])
-        text = f"Censor_uw is not clearly farther off than Censor_w at ε = {listed(rest)}"
         offset = statistic == "q90" and _below(results, "censor-uw")
-        yield Finding(outcome, text, reason=_OFFSET if offset else None)
-
-
-def downscaling(results: Results, statistic: str) -> Verdict:
-    """Judge a figure without and with downscaling: the paper finds all three improved."""
-    return Verdict(tuple(_improved(results, statistic, mechanism) for mechanism in DOWNSCALED))
+        yield Finding(
+            expect_lower(results, [orders[epsilon] for epsilon in rest]),
+            f"Censor_uw is not clearly farther off than Censor_w at ε = {listed(rest)}",
+            reason=_OFFSET if offset else None,
+        )
 
 
 def _improved(results: Results, statistic: str, mechanism: str) -> Finding:
-    epsilon, c1 = paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1
-    before = loss(results, mechanism, statistic, epsilon=epsilon)
-    after = loss(results, mechanism, statistic, epsilon=epsilon, c1=c1)
+    after, before = results.with_and_without_downscaling(mechanism, statistic)
     order = compare(after, before)
-    outcome = expect_lower(results, [order])
     what = "distance from the data" if statistic in ANALYSES else STATISTICS[statistic]
-    says = {
-        Order.LOWER: "improves",
-        Order.EQUAL: "does not change",
-        Order.UNCLEAR: "does not clearly change",
-        Order.HIGHER: "gets worse",
-    }
-    text = (
-        f"{short(mechanism)} {says[order]} with downscaling (mean {what} "
-        f"{number(float(after.mean()))}, without {number(float(before.mean()))})"
+    return Finding(
+        expect_lower(results, [order]),
+        f"{short(mechanism)} {_WITH_DOWNSCALING[order]} with downscaling (mean {what} "
+        f"{number(after.mean())}, without {number(before.mean())})",
+        reason=_unchanged(results, mechanism, order),
     )
-    return Finding(outcome, text, reason=_unchanged(results, mechanism, order))
 
 
 def _unchanged(results: Results, mechanism: str, order: Order) -> str | None:
@@ -277,14 +275,9 @@ def _unchanged(results: Results, mechanism: str, order: Order) -> str | None:
         return _UNTOUCHED
     if mechanism == "censor-w" and order is Order.EQUAL:
         count = results.values("censor-w", "records", epsilon=paper.DOWNSCALED_EPSILON).mean()
-        return _FEW_CENSORED.format(censored=number(float(count)), records=paper.N)
+        return _FEW_CENSORED.format(censored=number(count), records=paper.N)
     return None
 
 
-def utility(results: Results, figure: Figure) -> Verdict:
-    """Judge any figure of utility."""
-    if figure.layout is Layout.DOWNSCALING:
-        return downscaling(results, figure.statistic)
-    if figure.statistic in ANALYSES:
-        return analysis(results, figure)
-    return ecdf(results, figure.statistic)
+def _medians(arms: Iterable[Values]) -> str:
+    return numbers(np.median(values) for values in arms)

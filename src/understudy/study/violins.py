@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 
 from understudy.report.svg import FAINT, INK
 from understudy.study.arms import Values
-from understudy.study.drawing import GROUND, SOFT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from understudy.study.figure_style import GROUND, SOFT
 
 FEWEST_FOR_A_DENSITY = 10
 _HALF_HEIGHT = 0.4
@@ -29,11 +27,12 @@ _THINNEST = 0.03
 """Violins narrower than this share of their panel would be hidden behind their own median."""
 _HEADING = 0.75
 """Rows that the heading above what is not in the paper takes."""
+_DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": INK}
 
 
 @dataclass(frozen=True)
-class Row:
-    """One violin."""
+class Violin:
+    """One row of a panel."""
 
     label: str
     colour: str
@@ -46,18 +45,19 @@ class Row:
 class Positions:
     """Where the rows stand, from the top down, with a gap before those not in the paper."""
 
-    rows: NDArray[np.float64]
+    rows: Values
     first_beyond: float | None
     """The upper edge of the part that is set apart."""
     depth: float
 
     @classmethod
-    def of(cls, beyond: Sequence[bool]) -> Positions:
+    def of(cls, violins: Sequence[Violin]) -> Positions:
         """Place the rows."""
+        beyond = [violin.beyond for violin in violins]
         rows = np.arange(len(beyond), dtype=float)
         if not any(beyond):
             return cls(rows, None, len(beyond) - 0.5)
-        first = list(beyond).index(True)
+        first = beyond.index(True)
         rows[first:] += _HEADING
         return cls(rows, first - 0.5, len(beyond) - 0.5 + _HEADING)
 
@@ -83,7 +83,7 @@ def density(values: Values) -> tuple[Values, Values]:
 
 def panel(
     axes: Axes,
-    rows: Sequence[Row],
+    violins: Sequence[Violin],
     positions: Positions,
     *,
     line: float | None,
@@ -101,43 +101,32 @@ def panel(
     if line is not None:
         axes.axvline(line, color=INK, linewidth=1.1, dashes=(5, 3), zorder=2)
     dense = []
-    for row, at in zip(rows, positions.rows, strict=True):
-        if has_density(row.values, span):
-            dense.append((row, float(at)))
+    for violin, at in zip(violins, positions.rows.tolist(), strict=True):
+        if has_density(violin.values, span):
+            dense.append((violin, at))
         else:
-            _points(axes, row, float(at), span)
+            _points(axes, violin, at, span)
     if dense:
         _violins(axes, dense)
         _summaries(axes, dense)
 
 
-def _points(axes: Axes, row: Row, at: float, span: float) -> None:
+def _points(axes: Axes, violin: Violin, at: float, span: float) -> None:
     """Draw every value, or one lozenge at the median for values that cannot be told apart."""
-    together = row.values.size > 1 and np.ptp(row.values) <= _THINNEST * span
-    shown = np.array([np.median(row.values)]) if together else row.values
-    axes.plot(
-        shown,
-        np.full(shown.size, at),
-        linestyle="none",
-        marker="D" if together else "o",
-        markersize=5.5,
-        color=row.colour,
-        alpha=1.0 if together else 0.7,
-        markeredgecolor=INK,
-        markeredgewidth=0.6,
-        zorder=4,
-    )
+    values = violin.values
+    together = values.size > 1 and np.ptp(values) <= _THINNEST * span
+    shown = np.array([np.median(values)]) if together else values
+    style = _DOTS | {"color": violin.colour, "markersize": 5.5, "markeredgewidth": 0.6, "zorder": 4}
+    style |= {"marker": "D"} if together else {"alpha": 0.7}
+    axes.plot(shown, np.full(shown.size, at), **style)
 
 
-def _violins(axes: Axes, dense: Sequence[tuple[Row, float]]) -> None:
-    from matplotlib.collections import PolyCollection
-
-    outlines = [_outline(row.values, at) for row, at in dense]
+def _violins(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
     collection = PolyCollection(
-        outlines,
-        facecolors=[(row.colour, 0.3 if row.beyond else 0.85) for row, _ in dense],
-        edgecolors=[row.colour if row.beyond else INK for row, _ in dense],
-        linewidths=[1.4 if row.beyond else 0.5 for row, _ in dense],
+        [_outline(violin.values, at) for violin, at in dense],
+        facecolors=[(violin.colour, 0.3 if violin.beyond else 0.85) for violin, _ in dense],
+        edgecolors=[violin.colour if violin.beyond else INK for violin, _ in dense],
+        linewidths=[1.4 if violin.beyond else 0.5 for violin, _ in dense],
         zorder=3,
     )
     # The limits are known; searching for them along every outline takes longer than drawing it.
@@ -152,31 +141,24 @@ def _outline(values: Values, at: float) -> Values:
     )
 
 
-def _summaries(axes: Axes, dense: Sequence[tuple[Row, float]]) -> None:
+def _summaries(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
     """Draw the quartiles and the median of every violin, in one go."""
-    at = np.array([position for _, position in dense])
-    quartiles = np.array([np.quantile(row.values, [0.25, 0.5, 0.75]) for row, _ in dense])
-    axes.hlines(at, quartiles[:, 0], quartiles[:, 2], color=INK, linewidth=2.2, zorder=4)
-    axes.plot(
-        quartiles[:, 1],
-        at,
-        linestyle="none",
-        marker="o",
-        markersize=4.2,
-        color="white",
-        markeredgecolor=INK,
-        markeredgewidth=0.9,
-        zorder=5,
+    at = [position for _, position in dense]
+    low, middle, high = np.transpose(
+        [np.quantile(violin.values, [0.25, 0.5, 0.75]) for violin, _ in dense]
     )
+    axes.hlines(at, low, high, color=INK, linewidth=2.2, zorder=4)
+    style = {"color": "white", "markersize": 4.2, "markeredgewidth": 0.9, "zorder": 5}
+    axes.plot(middle, at, **(_DOTS | style))
 
 
-def name_rows(axes: Axes, rows: Sequence[Row], positions: Positions) -> None:
+def name_rows(axes: Axes, violins: Sequence[Violin], positions: Positions) -> None:
     """Write the names of the rows to the left of a panel."""
-    axes.set_yticks(positions.rows, [row.label for row in rows])
+    axes.set_yticks(positions.rows, [violin.label for violin in violins])
     axes.tick_params(axis="y", labelleft=True, pad=3)
-    for text, row in zip(axes.get_yticklabels(), rows, strict=True):
+    for text, violin in zip(axes.get_yticklabels(), violins, strict=True):
         text.set_linespacing(0.95)
-        if row.beyond:
+        if violin.beyond:
             text.set(color=SOFT, fontsize=9.5)
     if positions.first_beyond is not None:
         axes.annotate(
@@ -194,21 +176,19 @@ def name_rows(axes: Axes, rows: Sequence[Row], positions: Positions) -> None:
         )
 
 
-def no_names(axes: Axes) -> None:
-    """Leave the names to the panel on the left."""
+def leave_names_to_the_left(axes: Axes) -> None:
+    """Draw a rule between a panel and the one on its left, which names the rows."""
     axes.set_yticks([])
+    axes.spines["left"].set_visible(True)
+    axes.spines["left"].set_color(FAINT)
 
 
-def limits(rows: Sequence[Sequence[Row]], lines: Sequence[float | None]) -> tuple[float, float]:
+def limits(
+    panels: Sequence[Sequence[Violin]], lines: Sequence[float | None]
+) -> tuple[float, float]:
     """Return a range that shows every value and every line of all panels."""
-    values = [row.values for panel_rows in rows for row in panel_rows]
+    values = [violin.values for violins in panels for violin in violins]
     everything = np.concatenate([*values, [line for line in lines if line is not None]])
     low, high = float(everything.min()), float(everything.max())
     margin = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
     return low - margin, high + margin
-
-
-def rule(axes: Axes) -> None:
-    """Separate a panel from the one on its left."""
-    axes.spines["left"].set_visible(True)
-    axes.spines["left"].set_color(FAINT)

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 from understudy.errors import BadInput, Refused
 
 if TYPE_CHECKING:
-    from understudy.study.replicate import Finding
+    from understudy.study.arms import ResultRow
 
-Finished = Iterator[tuple[int, "list[Finding]"]]
+Finished = Iterator[tuple[int, "list[ResultRow]"]]
 
 _LARGEST_BREAKDOWNS = 3
 """Breakdowns in a row, without one finished replicate between them, after which a study ends."""
@@ -33,7 +33,7 @@ _KEEP_DYING = (
 )
 
 
-def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[Finding]]:
+def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[ResultRow]]:
     """Run one replicate: what every kind of worker does."""
     from understudy.study.replicate import replicate
 
@@ -55,10 +55,10 @@ def in_processes(numbers: Sequence[int], seed: int, sampler: str, *, workers: in
         try:
             futures = [processes.submit(run_one, number, seed, sampler) for number in left]
             for future in as_completed(futures):
-                number, found = future.result()
+                number, rows = future.result()
                 left.remove(number)
                 breakdowns = 0
-                yield number, found
+                yield number, rows
         except BrokenProcessPool:
             breakdowns += 1
             if breakdowns >= _LARGEST_BREAKDOWNS:
@@ -104,17 +104,12 @@ def _begin() -> None:
     """Prepare a worker process, before it imports anything heavy."""
     # XLA takes this for the number of cores. Workers that each use all of them wait for each other.
     os.environ["NPROC"] = "1"
-    _follow_parent()
+    threading.Thread(target=_follow_parent, daemon=True).start()
 
 
 def _follow_parent() -> None:
     """End this worker when the process that started it has ended, however that came about."""
     parent = multiprocessing.parent_process()
-    if parent is None:
-        return
-
-    def watch() -> None:
+    if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

@@ -1,1 +1,9 @@
-"""support."""
+"""What every other part leans on, and what knows nothing of privacy or of tables.
+
+files.py         files and directories that appear complete or not at all
+stopping.py      requests to stop, held back, and what a run leaves behind
+randomness.py    keys and generators, fresh or from a seed
+confidential.py  objects that do not show what they hold
+progress.py      bars on a terminal, silence anywhere else
+html.py          escaped tables for notebooks
+"""

@@ -1,4 +1,4 @@
-"""Files and directories that appear whole or not at all.
+"""Files and directories that appear complete or not at all.
 
 What is being written lies in a hidden place beside its destination until it is complete. Those
 places are remembered, so that a process that is told to stop can remove them and leave at once. One
@@ -13,7 +13,6 @@ import fcntl
 import os
 import re
 import shutil
-import signal
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
@@ -23,7 +22,6 @@ from pathlib import Path
 REPLACED = "replaced"
 """Name, in a hidden directory, of what is moved out of the way of its successor."""
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _unfinished: set[Path] = set()
 
 
@@ -77,10 +75,10 @@ def _left_beside(destination: Path) -> Iterator[Path]:
     suffix = re.escape(destination.suffix)
     name = re.compile(re.escape(_prefix(destination)) + f"[a-z0-9_]{{8}}({suffix})?")
     try:
-        found = [path for path in destination.parent.iterdir() if name.fullmatch(path.name)]
+        places = [path for path in destination.parent.iterdir() if name.fullmatch(path.name)]
     except OSError:
         return
-    for path in found:
+    for path in places:
         with suppress(OSError):  # Whatever cannot be opened or locked is not ours to sweep.
             descriptor = _opened(path)
             try:
@@ -150,22 +148,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """Hold back requests to stop during a step that must not be left half done."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def on_request_to_stop(handler: object) -> None:
-    """Let the handler answer Ctrl-C, termination and the end of the session."""
-    for number in _SIGNALS:
-        signal.signal(number, handler)  # type: ignore[arg-type]
 
 
 def current_umask() -> int:

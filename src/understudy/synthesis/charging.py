@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import ROW
-from understudy.support.files import uninterrupted
-from understudy.support.left_behind import COMPLETE, NOTHING, leave
+from understudy.support.stopping import COMPLETE, NOTHING, leave, uninterrupted
 
 if TYPE_CHECKING:
     from understudy.ledger.chain import Chain, Entry

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import decode, encode
 from understudy.ledger.statement import statement_of
-from understudy.synthesis.preparation import frame_of, name_of
 from understudy.synthesis.release import Internal
 
 if TYPE_CHECKING:
@@ -73,13 +72,15 @@ def measured(
     compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
 
     def report() -> str:
-        year = None if charge is None else statement_of(charge.ledger, until=charge.entry)
-        return page(pairs=measure_pairs(confidential, synthetic, compared), year=year).render()
+        statement = None if charge is None else statement_of(charge.ledger, until=charge.entry)
+        return page(
+            pairs=measure_pairs(confidential, synthetic, compared), statement=statement
+        ).render()
 
     return Internal(diagnostics, report, charge)
 
 
-def earlier_table(label: str, table: pd.DataFrame | str | Path, schema: Schema) -> Earlier:
+def earlier_table(label: str, table: Tabular, schema: Schema) -> Earlier:
     """Return an earlier release as the report compares it, or refuse a table of another schema."""
     from understudy.report.drift import Earlier
 

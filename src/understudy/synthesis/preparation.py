@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.identifiers import refuse_repeated_ids
 from understudy.domain.rules import check_table
 from understudy.domain.satisfying import check_satisfiable
 from understudy.domain.schema import Role, Schema
 from understudy.domain.skeleton import skeleton_for, with_public_size
-from understudy.domain.tables import Columns, encode, read
+from understudy.domain.tables import Columns, encode
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.mechanisms.request import Request
@@ -20,8 +20,6 @@ from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from understudy.mechanisms import Mechanism
     from understudy.models.base import Model
 
@@ -30,12 +28,12 @@ LARGEST_TABLES = 100
 
 def prepare(
     model: Model | Schema,
-    table: pd.DataFrame | str | Path,
+    table: Tabular,
     mechanism: Mechanism,
     *,
     rows: int | None = None,
     tables: int = 1,
-    predictors: pd.DataFrame | str | Path | None = None,
+    predictors: Tabular | None = None,
     sampler: str = "auto",
     seed: int | None = None,
     accept_poor_mixing: bool = False,
@@ -95,7 +93,7 @@ def _declared(model: Model) -> Model:
     return as_declared(model)
 
 
-def _confidential(table: pd.DataFrame | str | Path, schema: Schema) -> Columns:
+def _confidential(table: Tabular, schema: Schema) -> Columns:
     """Read the table, and refuse one that is not as it is declared."""
     frame, called = frame_of(table), name_of(table, "the table")
     columns = encode(frame, schema, name=called)
@@ -104,7 +102,7 @@ def _confidential(table: pd.DataFrame | str | Path, schema: Schema) -> Columns:
     return columns
 
 
-def public_rows(predictors: pd.DataFrame | str | Path, schema: Schema) -> Columns:
+def public_rows(predictors: Tabular, schema: Schema) -> Columns:
     """Read predictors for the synthetic rows."""
     name = name_of(predictors, "the predictors")
     return encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
@@ -117,13 +115,3 @@ def _refuse_own_reference(mechanism: Mechanism, columns: Columns, schema: Schema
                 "the reference is the confidential table itself, so what is learned from it is "
                 "learned from the table: use another one."
             )
-
-
-def frame_of(table: pd.DataFrame | str | Path) -> pd.DataFrame:
-    """Return a table that may be in a file."""
-    return read(table) if isinstance(table, str | Path) else table
-
-
-def name_of(table: pd.DataFrame | str | Path, otherwise: str) -> str:
-    """Return what sentences call a table: its file, or else its part in the work."""
-    return str(table) if isinstance(table, str | Path) else otherwise

@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain import tables
+from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
-from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep, uninterrupted
+from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep
+from understudy.support.stopping import uninterrupted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +104,7 @@ class Release(_Attached):
         self,
         rows: int,
         *,
-        predictors: pd.DataFrame | str | Path | None = None,
+        predictors: Tabular | None = None,
         seed: int | None = None,
     ) -> pd.DataFrame:
         """Draw more rows, at no cost to anybody's privacy; see `understudy.sample`.
@@ -214,9 +216,9 @@ def _is_release(destination: Path) -> bool:
     """Whether a directory holds a release and nothing else, or nothing at all."""
     if destination.is_symlink() or not destination.is_dir():
         return False
-    found = {entry.name for entry in destination.iterdir()}
+    entries = {entry.name for entry in destination.iterdir()}
     # A directory called public may be anybody's; one with a guarantee is ours.
-    return not found or (found <= _PARTS and (destination / "public/guarantee.json").is_file())
+    return not entries or (entries <= _PARTS and (destination / "public/guarantee.json").is_file())
 
 
 def _write_json(path: Path, contents: dict[str, Any]) -> None:

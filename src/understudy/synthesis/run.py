@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import __version__
 from understudy.domain.column import writable
+from understudy.domain.frames import Tabular
 from understudy.mechanisms.registry import spec_of
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
@@ -23,8 +24,6 @@ from understudy.synthesis.release import Release
 from understudy.synthesis.simulation import simulate
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from understudy.domain.schema import Schema
     from understudy.ledger.ledger import Ledger
     from understudy.mechanisms import Mechanism, Request
@@ -34,17 +33,17 @@ if TYPE_CHECKING:
 
 def synthesize(
     model: Model | Schema,
-    table: pd.DataFrame | str | Path,
+    table: Tabular,
     mechanism: Mechanism,
     *,
     rows: int | None = None,
     tables: int = 1,
-    predictors: pd.DataFrame | str | Path | None = None,
+    predictors: Tabular | None = None,
     sampler: str = "auto",
     ledger: Ledger | str | Path | None = None,
     label: str = "release",
     period: str | None = None,
-    earlier: tuple[str, pd.DataFrame | str | Path] | None = None,
+    earlier: tuple[str, Tabular] | None = None,
     calibrated_on: str | None = None,
     destination: str | Path | None = None,
     seed: int | None = None,
@@ -109,7 +108,7 @@ def carry_out(
     *,
     ledger: Ledger | Account | str | Path | None,
     label: str,
-    earlier: tuple[str, pd.DataFrame | str | Path] | None,
+    earlier: tuple[str, Tabular] | None,
     destination: str | Path | None,
 ) -> Release:
     """Charge, draw, simulate and release what was planned."""

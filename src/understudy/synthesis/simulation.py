@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.domain import tables
+from understudy.domain.frames import Tabular
 from understudy.domain.satisfying import check_satisfiable, draw_satisfying
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
@@ -55,7 +56,7 @@ def sample(
     release: Release | str | Path,
     *,
     rows: int,
-    predictors: pd.DataFrame | str | Path | None = None,
+    predictors: Tabular | None = None,
     model: Model | str | None = None,
     seed: int | None = None,
 ) -> pd.DataFrame:

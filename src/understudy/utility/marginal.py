@@ -37,6 +37,14 @@ if TYPE_CHECKING:
 
     from understudy.domain.schema import Column, Schema
 
+STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "q15": "15th percentile",
+    "q90": "90th percentile",
+}
+"""What is told of a numeric column, and how people call it."""
+
 
 def max_ecdf(confidential: ArrayLike, synthetic: ArrayLike) -> float:
     """Return max |F(t) − G(t)| over the records t of the pooled sample.
@@ -89,7 +97,7 @@ def _sample(values: ArrayLike, table: str) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class ColumnStatistics:
     """The statistics of one column that the paper compares."""
 
     mean: float
@@ -98,15 +106,17 @@ class Summary:
     q90: float
 
 
-def summarise(values: ArrayLike) -> Summary:
+def summarise(values: ArrayLike) -> ColumnStatistics:
     """Return the mean, the median and the 15th and 90th percentiles of the values."""
     sample = _sample(values, "given")
     q15, median, q90 = np.quantile(sample, [0.15, 0.5, 0.9])
-    return Summary(mean=float(sample.mean()), median=float(median), q15=float(q15), q90=float(q90))
+    return ColumnStatistics(
+        mean=float(sample.mean()), median=float(median), q15=float(q15), q90=float(q90)
+    )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Missing:
+@dataclass(frozen=True)
+class MissingShares:
     """The share of values that are missing, in both tables."""
 
     confidential: float
@@ -119,9 +129,9 @@ class Utility:
 
     max_ecdf: float
     avg_ecdf: float
-    confidential: Summary
-    synthetic: Summary
-    missing: Missing | None = None
+    confidential: ColumnStatistics
+    synthetic: ColumnStatistics
+    missing: MissingShares | None = None
     """Where values may be missing."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -140,12 +150,15 @@ class CategoricalUtility:
     total_variation: float
     confidential: dict[str, float]
     synthetic: dict[str, float]
-    missing: Missing | None = None
+    missing: MissingShares | None = None
     """Where values may be missing."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as they stand in `diagnostics.json`."""
         return _plain(asdict(self))
+
+
+ColumnUtility = Utility | CategoricalUtility
 
 
 def _plain(measures: dict[str, Any]) -> dict[str, Any]:
@@ -189,24 +202,24 @@ def measure_levels(
     confidential: Iterable[object], synthetic: Iterable[object], levels: Sequence[str]
 ) -> CategoricalUtility:
     """Return the utility of one categorical column with the declared levels."""
-    ours = level_shares(confidential, levels, "confidential")
-    theirs = level_shares(synthetic, levels, "synthetic")
+    shares = level_shares(confidential, levels, "confidential")
+    synthetic_shares = level_shares(synthetic, levels, "synthetic")
     return CategoricalUtility(
-        total_variation=sum(abs(ours[level] - theirs[level]) for level in levels) / 2,
-        confidential=ours,
-        synthetic=theirs,
+        total_variation=sum(abs(shares[level] - synthetic_shares[level]) for level in levels) / 2,
+        confidential=shares,
+        synthetic=synthetic_shares,
     )
 
 
 def compare(
     confidential: DataFrame, synthetic: DataFrame, schema: Schema
-) -> dict[str, Utility | CategoricalUtility]:
+) -> dict[str, ColumnUtility]:
     """Return the utility of every confidential column of the schema, by name.
 
     Public columns are left out: they are copied or given, so nothing is learned from them. Where
     the schema lets values be missing, those that are not are compared.
     """
-    utilities: dict[str, Utility | CategoricalUtility] = {}
+    utilities: dict[str, ColumnUtility] = {}
     for column in schema.confidential:
         for table, frame in (("confidential", confidential), ("synthetic", synthetic)):
             if column.name not in frame.columns:
@@ -225,27 +238,26 @@ def complete(values: Series[Any], column: Column) -> Series[Any]:
     return values.dropna() if column.missing == "model" else values
 
 
-def _compared(
-    ours: Series[Any], theirs: Series[Any], column: Column
-) -> Utility | CategoricalUtility:
-    pair = complete(ours, column), complete(theirs, column)
-    if len(ours) and len(theirs) and not all(map(len, pair)):
+def _compared(confidential: Series[Any], synthetic: Series[Any], column: Column) -> ColumnUtility:
+    both = confidential, synthetic
+    present = complete(confidential, column), complete(synthetic, column)
+    if all(map(len, both)) and not all(map(len, present)):
         # Where one table has no value at all, nothing agrees; where neither has, nothing differs.
-        measured = _nothing_to_measure(column, apart=any(map(len, pair)))
+        measured = _nothing_to_measure(column, apart=any(map(len, present)))
     elif column.levels is None:
-        measured = measure(*(values.to_numpy(dtype=np.float64) for values in pair))
+        measured = measure(*(values.to_numpy(dtype=np.float64) for values in present))
     else:
-        measured = measure_levels(*pair, column.levels)
+        measured = measure_levels(*present, column.levels)
     if column.missing != "model":
         return measured
-    shares = (1 - len(kept) / len(all_) for kept, all_ in zip(pair, (ours, theirs), strict=True))
-    return replace(measured, missing=Missing(confidential=next(shares), synthetic=next(shares)))
+    shares = (1 - len(kept) / len(values) for kept, values in zip(present, both, strict=True))
+    return replace(measured, missing=MissingShares(*shares))
 
 
-def _nothing_to_measure(column: Column, *, apart: bool) -> Utility | CategoricalUtility:
+def _nothing_to_measure(column: Column, *, apart: bool) -> ColumnUtility:
     distance = 1.0 if apart else 0.0
     if column.levels is None:
-        nothing = Summary(mean=math.nan, median=math.nan, q15=math.nan, q90=math.nan)
+        nothing = ColumnStatistics(**dict.fromkeys(STATISTICS, math.nan))
         return Utility(
             max_ecdf=distance, avg_ecdf=distance, confidential=nothing, synthetic=nothing
         )

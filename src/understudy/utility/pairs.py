@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.utility.bins import cells, codes
+from understudy.utility.bins import Codes, cells, codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,31 +48,24 @@ if TYPE_CHECKING:
 Counts = NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Both:
+@dataclass(frozen=True)
+class InBothTables:
     """One number for each table; None where the table does not determine it."""
 
     confidential: float | None
     synthetic: float | None
 
-    @property
-    def difference(self) -> float | None:
-        """Synthetic minus confidential."""
-        if self.confidential is None or self.synthetic is None:
-            return None
-        return self.synthetic - self.confidential
-
 
 @dataclass(frozen=True, kw_only=True)
-class Pair:
+class PairUtility:
     """The utility of two columns together; None where no record has both."""
 
     columns: tuple[str, str]
     total_variation: float | None
     expected: float | None
     """What the total variation of two samples from one population would be, about."""
-    cramers_v: Both
-    correlation: Both | None
+    cramers_v: InBothTables
+    correlation: InBothTables | None
     """None where one of the columns is not numeric."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -82,14 +75,13 @@ class Pair:
 
 def measure_pairs(
     confidential: DataFrame, synthetic: DataFrame, columns: Sequence[Column]
-) -> tuple[Pair, ...]:
+) -> tuple[PairUtility, ...]:
     """Return the utility of every pair of the columns, which both tables must have."""
-    named = (("confidential", confidential), ("synthetic", synthetic))
+    frames = (confidential, synthetic)
     coded = [
         {column.name: codes(frame[column.name], column, name) for column in columns}
-        for name, frame in named
+        for name, frame in zip(("confidential", "synthetic"), frames, strict=True)
     ]
-    frames = (confidential, synthetic)
     return tuple(_pair(a, b, frames, coded) for a, b in itertools.combinations(columns, 2))
 
 
@@ -97,25 +89,22 @@ def _pair(
     a: Column,
     b: Column,
     frames: tuple[DataFrame, DataFrame],
-    coded: list[dict[str, NDArray[np.int64]]],
-) -> Pair:
+    coded: list[dict[str, Codes]],
+) -> PairUtility:
     shape = (cells(a), cells(b))
-    ours, theirs = (_counts(table[a.name], table[b.name], shape) for table in coded)
-    correlation = None
-    if a.numeric and b.numeric:
-        ours_r, theirs_r = (_correlation(frame, a.name, b.name) for frame in frames)
-        correlation = Both(confidential=ours_r, synthetic=theirs_r)
-    some = bool(ours.any() and theirs.any())
-    return Pair(
+    counts = [_counts(table[a.name], table[b.name], shape) for table in coded]
+    correlations = (_correlation(frame, a.name, b.name) for frame in frames)
+    some = all(table.any() for table in counts)
+    return PairUtility(
         columns=(a.name, b.name),
-        total_variation=total_variation(ours, theirs) if some else None,
-        expected=expected_total_variation(ours, theirs) if some else None,
-        cramers_v=Both(confidential=cramers_v(ours), synthetic=cramers_v(theirs)),
-        correlation=correlation,
+        total_variation=total_variation(*counts) if some else None,
+        expected=expected_total_variation(*counts) if some else None,
+        cramers_v=InBothTables(*map(cramers_v, counts)),
+        correlation=InBothTables(*correlations) if a.numeric and b.numeric else None,
     )
 
 
-def _counts(a: NDArray[np.int64], b: NDArray[np.int64], shape: tuple[int, int]) -> Counts:
+def _counts(a: Codes, b: Codes, shape: tuple[int, int]) -> Counts:
     complete = (a >= 0) & (b >= 0)
     flat = a[complete] * shape[1] + b[complete]
     return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)

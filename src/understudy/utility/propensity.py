@@ -41,23 +41,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from understudy.utility.bins import codes
-from understudy.utility.fits import logistic
+from understudy.utility.fits import Floats, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
     from understudy.domain.schema import Column
 
 LARGEST_DESIGN = 5_000_000
 """Numbers in a design with products; 40 MB."""
 ROWS_PER_PARAMETER = 10
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,30 +81,22 @@ def measure_propensity(
     confidential: DataFrame, synthetic: DataFrame, columns: Sequence[Column]
 ) -> Propensity:
     """Return the propensity score's mean squared error over the columns that both tables have."""
+    rows = len(confidential) + len(synthetic)
     blocks = [_main_effects(confidential, synthetic, column) for column in columns]
     squares = [
         block[:, :1] ** 2 for block, column in zip(blocks, columns, strict=True) if column.numeric
     ]
-    rows = len(confidential) + len(synthetic)
-    width = 1 + sum(block.shape[1] for block in [*blocks, *squares])
-    products = sum(a.shape[1] * b.shape[1] for a, b in itertools.combinations(blocks, 2))
-    full = width + products
-    interactions = rows * full <= LARGEST_DESIGN and full * ROWS_PER_PARAMETER <= rows
     parts = [np.ones((rows, 1)), *blocks, *squares]
+    pairs = list(itertools.combinations(blocks, 2))
+    width = sum(part.shape[1] for part in parts) + sum(a.shape[1] * b.shape[1] for a, b in pairs)
+    interactions = rows * width <= LARGEST_DESIGN and width * ROWS_PER_PARAMETER <= rows
     if interactions:
-        parts += [
-            (a[:, :, None] * b[:, None, :]).reshape(rows, -1)
-            for a, b in itertools.combinations(blocks, 2)
-        ]
+        parts += [(a[:, :, None] * b[:, None, :]).reshape(rows, -1) for a, b in pairs]
     label = np.repeat([0.0, 1.0], [len(confidential), len(synthetic)])
     fit = logistic(np.hstack(parts), label)
-    return _standardised(fit.fitted, label, fit.rank, interactions=interactions)
-
-
-def _standardised(fitted: Floats, label: Floats, k: int, *, interactions: bool) -> Propensity:
-    share = float(label.mean())
-    unit = share * (1 - share) / len(label)
-    pmse = float(np.square(fitted - share).mean())
+    k, share = fit.rank, float(label.mean())
+    unit = share * (1 - share) / rows
+    pmse = float(np.square(fit.fitted - share).mean())
     expected, spread = (k - 1) * unit, math.sqrt(2 * (k - 1)) * unit
     return Propensity(
         pmse=pmse,
@@ -121,12 +110,13 @@ def _standardised(fitted: Floats, label: Floats, k: int, *, interactions: bool) 
 
 def _main_effects(confidential: DataFrame, synthetic: DataFrame, column: Column) -> Floats:
     """Return a column of both tables as numbers: its values, or its levels but the first."""
-    named = (("confidential", confidential), ("synthetic", synthetic))
+    named = {"confidential": confidential[column.name], "synthetic": synthetic[column.name]}
     if column.levels is not None:
-        found = np.concatenate([codes(table[column.name], column, name) for name, table in named])
-        present = np.unique(found)
-        return (found[:, None] == present[1:]).astype(np.float64)
-    values = np.concatenate([_numbers(table[column.name]) for _, table in named])
+        levels = np.concatenate([codes(values, column, name) for name, values in named.items()])
+        present = np.unique(levels)
+        return (levels[:, None] == present[1:]).astype(np.float64)
+    numbers = [values.to_numpy(dtype=np.float64, na_value=np.nan) for values in named.values()]
+    values = np.concatenate(numbers)
     missing = np.isnan(values)
     known = values[~missing]
     # Where zero lies and how long a unit is changes no fitted probability, as the squares and the
@@ -134,7 +124,3 @@ def _main_effects(confidential: DataFrame, synthetic: DataFrame, column: Column)
     centre, spread = (known.mean(), known.std()) if known.size else (0.0, 1.0)
     scaled = np.where(missing, 0.0, (values - centre) / (spread or 1.0))
     return np.column_stack([scaled, missing]) if missing.any() else scaled[:, None]
-
-
-def _numbers(values: Series[Any]) -> Floats:
-    return values.to_numpy(dtype=np.float64, na_value=np.nan)

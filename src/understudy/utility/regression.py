@@ -27,6 +27,7 @@ evaluating the utility of data altered to protect confidentiality, The American 
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -44,9 +45,11 @@ from understudy.domain.formulas import (
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import decode
 from understudy.errors import BadInput, nearest
-from understudy.utility.fits import Fit, Floats, least_squares, logistic
+from understudy.utility.fits import Floats, RegressionFit, least_squares, logistic
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
 CONFIDENCE = 0.95
@@ -63,7 +66,7 @@ class Estimate:
     upper: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Coefficient:
     """One coefficient in both tables; None where a table cannot tell it."""
 
@@ -98,7 +101,7 @@ class Regression:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Stated:
     """A formula, read against a schema."""
 
     formula: str
@@ -107,25 +110,23 @@ class _Plan:
     schema: Schema
     success: tuple[str, str] | None
     """Outcome column and its second level, for a logistic regression."""
-    left: Any
-    right: Any
+    outcome: Any
+    predictors: Any
 
 
 def measure_regression(
     confidential: pd.DataFrame, synthetic: pd.DataFrame, schema: Schema, formula: str
 ) -> Regression:
     """Fit a stated regression, such as `log(pay) ~ gender + age`, to both tables."""
-    plan = _read(formula, schema)
-    ours, ours_used = _fit(plan, confidential, "confidential")
-    theirs, theirs_used = _fit(plan, synthetic, "synthetic")
+    stated = _read(formula, schema)
+    estimates, used = _fit(stated, confidential, "confidential")
+    synthetic_estimates, synthetic_used = _fit(stated, synthetic, "synthetic")
     return Regression(
         formula=formula,
-        kind="linear" if plan.success is None else "logistic",
-        confidential_used=ours_used,
-        synthetic_used=theirs_used,
-        coefficients=tuple(
-            _coefficient(name, *pair) for name, *pair in zip(plan.names, ours, theirs, strict=True)
-        ),
+        kind="linear" if stated.success is None else "logistic",
+        confidential_used=used,
+        synthetic_used=synthetic_used,
+        coefficients=tuple(map(_coefficient, stated.names, estimates, synthetic_estimates)),
     )
 
 
@@ -139,22 +140,18 @@ def overlap(a: Estimate, b: Estimate) -> float:
     return sum(shares) / 2
 
 
-def _coefficient(name: str, ours: Estimate | None, theirs: Estimate | None) -> Coefficient:
+def _coefficient(
+    name: str, confidential: Estimate | None, synthetic: Estimate | None
+) -> Coefficient:
     shared = difference = None
-    if ours is not None and theirs is not None:
-        shared = overlap(ours, theirs)
-        if ours.value != 0:
-            difference = (theirs.value - ours.value) / abs(ours.value)
-    return Coefficient(
-        name=name,
-        confidential=ours,
-        synthetic=theirs,
-        overlap=shared,
-        relative_difference=difference,
-    )
+    if confidential is not None and synthetic is not None:
+        shared = overlap(confidential, synthetic)
+        if confidential.value != 0:
+            difference = (synthetic.value - confidential.value) / abs(confidential.value)
+    return Coefficient(name, confidential, synthetic, shared, difference)
 
 
-def _read(formula: str, schema: Schema) -> _Plan:
+def _read(formula: str, schema: Schema) -> _Stated:
     left, right = sides(formula)
     if left is None or right is None:
         raise BadInput(f"the regression '{formula}' must have the form 'outcome ~ predictors'.")
@@ -168,27 +165,38 @@ def _read(formula: str, schema: Schema) -> _Plan:
     columns = tuple(name for name in usable if name in named)
     for side in (left, right):
         check_width(formula, side, {n: extent(schema.column(n), _POINTS) for n in columns})
-    outcome = str(left)
-    success = None
-    levels = schema.column(outcome).levels if outcome in columns else None
-    if levels is not None:
-        if len(levels) != 2:
-            raise BadInput(
-                f"the outcome '{outcome}' of the regression has {len(levels)} levels; it must be "
-                f"a number or have two."
-            )
-        success = (outcome, levels[1])
+    levels = schema.column(str(left)).levels if str(left) in columns else None
+    if levels is not None and len(levels) != 2:
+        raise BadInput(
+            f"the outcome '{left}' of the regression has {len(levels)} levels; it must be a "
+            f"number or have two."
+        )
+    success = None if levels is None else (str(left), levels[1])
     domain = _frame(decode(schema.public_points(_POINTS), schema), schema, columns)
-    with refusing(formula), np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        first = right.get_model_matrix(domain, context=None, na_action="ignore")
-        response = left.get_model_matrix(domain, context=None, na_action="ignore")
-    if success is None and response.shape[1] != 1:
+    with refusing(formula), _undefined_allowed():
+        predictors = right.get_model_matrix(domain, context=None, na_action="ignore")
+        outcome = left.get_model_matrix(domain, context=None, na_action="ignore")
+    if success is None and outcome.shape[1] != 1:
         raise BadInput(f"the regression '{formula}' must have one outcome, which is a number.")
-    if not first.shape[1]:
+    if not predictors.shape[1]:
         raise BadInput(f"the regression '{formula}' has nothing on its right-hand side.")
-    names = tuple(map(str, first.columns))
-    return _Plan(formula, names, columns, schema, success, response.model_spec, first.model_spec)
+    return _Stated(
+        formula=formula,
+        names=tuple(map(str, predictors.columns)),
+        columns=columns,
+        schema=schema,
+        success=success,
+        outcome=outcome.model_spec,
+        predictors=predictors.model_spec,
+    )
+
+
+@contextmanager
+def _undefined_allowed() -> Iterator[None]:
+    """Let a logarithm of 0 and its like be NaN: records without a finite value are not used."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
 
 
 def _known(formula: str, side: Any) -> set[str]:
@@ -220,37 +228,36 @@ def _frame(table: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> pd.
     return frame
 
 
-def _fit(plan: _Plan, table: pd.DataFrame, which: str) -> tuple[list[Estimate | None], float]:
+def _fit(stated: _Stated, table: pd.DataFrame, which: str) -> tuple[list[Estimate | None], float]:
     """Return the estimates, and the share of the records that they rest on."""
-    frame = _frame(table, plan.schema, plan.columns)
-    design = _matrix(plan, plan.right, frame)
-    if plan.success is None:
-        outcome = _matrix(plan, plan.left, frame)[:, 0]
+    frame = _frame(table, stated.schema, stated.columns)
+    design = _matrix(stated, stated.predictors, frame)
+    if stated.success is None:
+        outcome = _matrix(stated, stated.outcome, frame)[:, 0]
     else:
-        name, level = plan.success
+        name, level = stated.success
         outcome = np.asarray(frame[name] == level, dtype=np.float64)
     finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
     if not finite.any():
         raise BadInput(
-            f"no record of the {which} table has every value of the regression '{plan.formula}'."
+            f"no record of the {which} table has every value of the regression '{stated.formula}'."
         )
-    fit = (least_squares if plan.success is None else logistic)(design[finite], outcome[finite])
-    freedom = int(finite.sum()) - fit.rank if plan.success is None else np.inf
+    fit = (least_squares if stated.success is None else logistic)(design[finite], outcome[finite])
+    freedom = int(finite.sum()) - fit.rank if stated.success is None else np.inf
     return _estimates(fit, freedom), float(finite.sum() / len(table))
 
 
-def _matrix(plan: _Plan, spec: Any, frame: pd.DataFrame) -> Floats:
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        try:
+def _matrix(stated: _Stated, spec: Any, frame: pd.DataFrame) -> Floats:
+    try:
+        with _undefined_allowed():
             matrix = spec.get_model_matrix(frame, context=None, na_action="ignore")
-        except (ArithmeticError, LookupError, TypeError, ValueError):
-            # The library's own words could hold a value of the table.
-            raise BadInput(f"the regression '{plan.formula}' cannot be evaluated.") from None
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        # The library's own words could hold a value of the table.
+        raise BadInput(f"the regression '{stated.formula}' cannot be evaluated.") from None
     return np.asarray(matrix, dtype=np.float64)
 
 
-def _estimates(fit: Fit, freedom: float) -> list[Estimate | None]:
+def _estimates(fit: RegressionFit, freedom: float) -> list[Estimate | None]:
     from scipy.stats import t
 
     if freedom <= 0:

@@ -1,32 +1,42 @@
-"""The utility of a whole table: its columns, its pairs of columns, and all of it at once."""
+"""All measures of a synthetic table: of its columns, of pairs of them, and of all at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from understudy.domain import tables
+from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.support.confidential import Confidential
-from understudy.utility.marginal import CategoricalUtility, Utility, compare
-from understudy.utility.pairs import Pair, measure_pairs
-from understudy.utility.population import as_population
+from understudy.utility import text
+from understudy.utility.marginal import ColumnUtility, Utility, compare
+from understudy.utility.pairs import PairUtility, measure_pairs
 from understudy.utility.propensity import Propensity, measure_propensity
 from understudy.utility.regression import Regression, measure_regression
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from understudy.domain.tables import Columns
+
+_POPULATION = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class TableUtility(Confidential):
     """How close a synthetic table is to the confidential one. All of it is confidential."""
 
-    columns: dict[str, Utility | CategoricalUtility]
+    columns: dict[str, ColumnUtility]
     """Each confidential column by itself, over the values that are not missing."""
-    pairs: tuple[Pair, ...]
+    pairs: tuple[PairUtility, ...]
+    """Every two columns together, the public ones among them."""
     propensity: Propensity
+    """How well a model tells the tables apart."""
     regression: Regression | None
+    """The regression that was stated, if one was."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON can hold them."""
@@ -37,40 +47,56 @@ class TableUtility(Confidential):
             "regression": None if self.regression is None else self.regression.to_dict(),
         }
 
+    def to_text(self) -> str:
+        """Return the numbers as plain tables, under a line that says that they are confidential."""
+        return text.confidential(text.lines(self))
+
+    def _repr_html_(self) -> str:
+        return text.notebook("Utility of a synthetic table", text.measured(self))
+
     def headlines(self) -> dict[str, float | None]:
         """Return the few numbers by which several syntheses are compared, by what they are."""
-        found: dict[str, float | None] = {}
+        numbers: dict[str, float | None] = {}
         for name, measured in self.columns.items():
             if isinstance(measured, Utility):
-                found[f"{name}: max-ECDF"] = measured.max_ecdf
+                numbers[f"{name}: max-ECDF"] = measured.max_ecdf
             else:
-                found[f"{name}: total variation"] = measured.total_variation
+                numbers[f"{name}: total variation"] = measured.total_variation
         distances = [p.total_variation for p in self.pairs if p.total_variation is not None]
         if distances:
-            found["pairs: mean total variation"] = sum(distances) / len(distances)
-            found["pairs: largest total variation"] = max(distances)
-        found["propensity: pMSE ratio"] = self.propensity.ratio
+            numbers["pairs: mean total variation"] = sum(distances) / len(distances)
+            numbers["pairs: largest total variation"] = max(distances)
+        numbers["propensity: pMSE ratio"] = self.propensity.ratio
         if self.regression is not None:
-            found["regression: mean overlap"] = self.regression.mean_overlap
-        return found
+            numbers["regression: mean overlap"] = self.regression.mean_overlap
+        return numbers
 
 
 def measure_table(
-    confidential: DataFrame,
-    synthetic: DataFrame,
+    confidential: Tabular,
+    synthetic: Tabular,
     schema: Schema,
     *,
     regression: str | None = None,
 ) -> TableUtility:
-    """Return the utility of a synthetic table, which may have more or fewer rows.
+    """Return the utility of a synthetic table. It is confidential.
 
     Public columns count in pairs, propensity and regression where both tables have them.
-    `regression` is a formula such as `log(pay) ~ gender + age`; without it none is fitted.
+
+    Args:
+        confidential: The confidential table; with a survey weight, the population it stands for.
+        synthetic: The synthetic table, which may have more or fewer rows.
+        schema: What both tables are declared to hold.
+        regression: A formula such as `log(pay) ~ gender + age` to fit to both tables, or None.
+
+    Raises:
+        BadInput: A table does not fit the schema, or the formula cannot be meant.
     """
-    shared = in_both(schema, confidential, synthetic)
+    real, made = frame_of(confidential), frame_of(synthetic)
+    shared = in_both(schema, real, made)
     return measure_checked(
-        population(confidential, shared, "the confidential table"),
-        checked(synthetic, shared, "the synthetic table"),
+        population(real, shared, "the confidential table"),
+        checked(made, shared, "the synthetic table"),
         shared,
         regression=regression,
     )
@@ -97,6 +123,24 @@ def checked(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
 def population(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
     """Return the confidential table likewise, as the population that its survey weights make."""
     return tables.decode(as_population(tables.encode(frame, schema, name=name), schema), schema)
+
+
+def as_population(columns: Columns, schema: Schema) -> Columns:
+    """Return a coded table as the population that its survey weights make of it.
+
+    A synthesis under weights describes the population, so it is compared with a table in which each
+    row stands as often as its weight says, up to one: in ten times as many rows, or a million.
+    """
+    if schema.survey_weight is None:
+        return columns
+    upto = np.cumsum(columns[schema.survey_weight.name])
+    rows = len(upto)
+    if not rows or upto[-1] <= 0:
+        return columns
+    repeated = max(rows, min(10 * rows, _POPULATION))
+    evenly = (np.arange(repeated) + 0.5) / repeated * upto[-1]
+    chosen = np.minimum(np.searchsorted(upto, evenly), rows - 1)
+    return {name: values[chosen] for name, values in columns.items()}
 
 
 def measure_checked(

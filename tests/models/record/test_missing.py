@@ -182,8 +182,8 @@ THETA = {"phi": 0.3, "lambda": 4.0, "missing[pay]": 0.3}
     ("mechanism", "sampler"),
     [
         (us.Anchored(epsilon=4.0), "exact"),
-        (us.CensorUw(epsilon=12.0), "nuts"),
-        (us.Unweighted(), "nuts"),
+        pytest.param(us.CensorUw(epsilon=12.0), "nuts", marks=pytest.mark.slow),
+        pytest.param(us.Unweighted(), "nuts", marks=pytest.mark.slow),
     ],
     ids=["anchored", "censor-uw", "unweighted"],
 )
@@ -224,6 +224,7 @@ def test_nothing_missing_and_everything_missing_are_both_tables(share):
     assert "<html" in release.internal.report()
 
 
+@pytest.mark.slow
 def test_missing_levels_reach_the_table():
     generator = np.random.default_rng(0)
     jobs = pd.Series(generator.choice(["x", "y", "z", None], ROWS, p=[0.4, 0.2, 0.2, 0.2]))

@@ -96,7 +96,10 @@ def test_simulated_rows_have_the_average_weight():
 
 @pytest.mark.parametrize(
     ("mechanism", "sampler"),
-    [(us.Anchored(epsilon=5.0), "exact"), (us.Unweighted(), "nuts")],
+    [
+        (us.Anchored(epsilon=5.0), "exact"),
+        pytest.param(us.Unweighted(), "nuts", marks=pytest.mark.slow),
+    ],
     ids=["anchored", "unweighted"],
 )
 def test_the_synthesis_estimates_the_population_and_not_the_sample(mechanism, sampler):

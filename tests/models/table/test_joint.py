@@ -1,17 +1,13 @@
-"""The joint model: a proper distribution over whole records that simulation agrees with."""
+"""The joint model: a proper distribution over records that simulation agrees with."""
 
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
-from understudy.models.whole import effects
 
 import understudy as us
-from understudy._jax import jax, jnp
-from understudy.adapters.loading import load_model, rebuild_model
-from understudy.samplers.proposals import prior_proposal
-from whole_tables import (
+from table_models import (
     AGE,
     GENDER,
     PAY,
@@ -24,6 +20,9 @@ from whole_tables import (
     schema,
     theta_of,
 )
+from understudy._jax import jax, jnp
+from understudy.adapters.loading import load_model, rebuild_model
+from understudy.models.table import effects
 
 DISCRETE = schema(gender=GENDER, weeks=WEEKS, age=AGE)
 MIXED = schema(pay=PAY, gender=GENDER, age=AGE)
@@ -182,17 +181,6 @@ def test_a_table_without_confidential_columns_is_refused():
         us.joint(schema(gender=GENDER | {"role": "public"}))
 
 
-def test_too_many_parameters_are_refused():
-    many = GENDER | {"levels": list(range(40))}
-    with pytest.raises(us.BadInput, match=r"parameters, more than 1,000: declare fewer levels"):
-        us.joint(schema(one=many, other=many))
-
-
-def test_names_that_make_two_parameters_one_are_refused():
-    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a by b'"):
-        us.joint(schema(**{"b": GENDER, "a": GENDER, "a by b": GENDER}))
-
-
 def test_two_modes_and_what_groups_have_to_do_with_them_are_kept():
     """Pay has two modes among women and one among men, and only older men earn more."""
     generator = np.random.default_rng(0)
@@ -209,13 +197,3 @@ def test_two_modes_and_what_groups_have_to_do_with_them_are_kept():
     by = made.groupby(["gender", made.age > 26]).pay.mean()
     assert by[1, True] - by[1, False] > 5
     assert abs(by[0, True] - by[0, False]) < 3
-
-
-def test_the_first_anchor_is_the_middle_of_the_prior():
-    """Every parameter is standard normal; importance sampling among so many ended two units off."""
-    model = us.joint(MIXED)
-    proposal = prior_proposal(model)
-    assert model.dimension > 20
-    np.testing.assert_allclose(proposal.centre, 0.0, atol=0.2)
-    widths = np.sqrt(np.diag(proposal.root @ proposal.root.T)) / 1.5
-    np.testing.assert_allclose(widths, 1.0, atol=0.2)

@@ -1,4 +1,4 @@
-"""The mixture model: a proper distribution over whole records that simulation agrees with."""
+"""The mixture model: a proper distribution over records that simulation agrees with."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,7 @@ from scipy.stats import gamma, norm
 
 import understudy as us
 import understudy.models.table.mixture
-from understudy._jax import jax, jnp
-from understudy.adapters.loading import load_model, rebuild_model
-from understudy.score import Row, log_target
-from whole_tables import (
+from table_models import (
     AGE,
     GENDER,
     PAY,
@@ -22,6 +19,9 @@ from whole_tables import (
     schema,
     theta_of,
 )
+from understudy._jax import jax, jnp
+from understudy.adapters.loading import load_model, rebuild_model
+from understudy.score import Row, log_target
 
 MIXED = schema(pay=PAY, gender=GENDER, age=AGE)
 
@@ -112,6 +112,7 @@ def test_what_cannot_be_modelled_is_refused():
         us.mixture(schema(**{"log masses": GENDER}))
 
 
+@pytest.mark.slow
 def test_every_climb_ends_at_the_same_peak():
     """Components have their places, so that chains find one peak and not a permutation of it."""
     model = us.mixture(MIXED)

@@ -1,4 +1,12 @@
-"""The families that a formula can have, one small file each; `base.py` says what a family is."""
+"""The families that a formula can have.
+
+- `base.py`: what a family is
+- `gaussian.py`, `student.py`, `lognormal.py`, `gamma.py`: numbers, cut to the declared bounds
+- `beta.py`: numbers between bounds, with and without records exactly there
+- `poisson.py`, `negative_binomial.py`: counts
+- `levels.py`: bernoulli, categorical and ordinal
+- `truncation.py`: normalising constants of what is cut, and draws from it
+"""
 
 from __future__ import annotations
 
@@ -6,15 +14,12 @@ from collections.abc import Callable
 
 from understudy.domain.schema import Column
 from understudy.models.families.base import Extra, Family
-from understudy.models.families.bernoulli import bernoulli
-from understudy.models.families.beta import beta
-from understudy.models.families.categorical import categorical
+from understudy.models.families.beta import beta, zero_inflated_beta, zero_one_inflated_beta
 from understudy.models.families.gamma import gamma
 from understudy.models.families.gaussian import gaussian
-from understudy.models.families.inflated_beta import zero_inflated_beta, zero_one_inflated_beta
+from understudy.models.families.levels import bernoulli, categorical, ordinal
 from understudy.models.families.lognormal import lognormal
 from understudy.models.families.negative_binomial import negative_binomial
-from understudy.models.families.ordinal import ordinal
 from understudy.models.families.poisson import poisson
 from understudy.models.families.student import student
 

@@ -10,17 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Column, Type
 from understudy.errors import BadInput
 from understudy.models.base import Data, Theta
 from understudy.models.priors import Prior
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column, Type
 
 COEFFICIENTS = Prior("normal", (0.0, 2.5))
 GROUP_SD = Prior("half-normal", (1.0,))

@@ -13,21 +13,16 @@ is infinite for k < 1 and zero for k > 1, and the log-likelihood is that limit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
 from understudy.models.beta_density import edge, logarithms
-from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
+from understudy.models.families.base import Extra, Family, accept, scaled
 from understudy.models.families.lognormal import INTERCEPT
-from understudy.models.families.truncation import draw_between, log_integral
+from understudy.models.families.truncation import LogMass, log_integral, simulating_numbers
 from understudy.models.priors import Prior
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
 
 SHAPE = Extra("shape", Prior("lognormal", (1.0, 1.5)))
 FURTHEST = 30.0
@@ -53,27 +48,27 @@ def gamma(column: Column) -> Family:
         )
         return finite_part + jnp.where(inside, 0.0, edge(shape))
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         shape, rate = _shape_and_rate(eta, theta)
-
-        def log_mass(u: jax.Array) -> jax.Array:
-            # The mass of [0, u] is that of [0, 1] at a rate u times as large, scaled by u^k.
-            return shape * jnp.log(u) + log_gamma_mass(shape, rate * u)
-
-        return draw_between(key, log_mass, eta.shape)
+        # The mass of [0, u] is that of [0, 1] at a rate u times as large, scaled by u^k.
+        return lambda u: shape * jnp.log(u) + log_gamma_mass(shape, rate * u)
 
     return Family(
         extras=(SHAPE,),
         prepare=prepare,
         loglik=loglik,
-        simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
+        simulate=simulating_numbers(column, log_mass_at),
         intercept=INTERCEPT,
     )
 
 
+def kept_shape(theta: Theta) -> jax.Array:
+    """Return the shape, kept where its powers and their logarithms are finite."""
+    return jnp.clip(theta["shape"], _SMALLEST_SHAPE, _LARGEST_SHAPE)
+
+
 def _shape_and_rate(eta: jax.Array, theta: Theta) -> tuple[jax.Array, jax.Array]:
-    shape = jnp.clip(theta["shape"], _SMALLEST_SHAPE, _LARGEST_SHAPE)
+    shape = kept_shape(theta)
     return shape, shape * jnp.exp(-jnp.clip(eta, -FURTHEST, FURTHEST))
 
 

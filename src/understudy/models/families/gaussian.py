@@ -11,27 +11,22 @@ density towards one of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from jax.scipy.special import erfcx
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
-from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
-from understudy.models.families.truncation import draw_between
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
+from understudy.models.families.base import Extra, Family, accept, scaled
+from understudy.models.families.truncation import LogMass, simulating_numbers
 from understudy.models.priors import Prior
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
 
 SIGMA = Extra("sigma", Prior("half-normal", (0.5,)))
 INTERCEPT = Prior("normal", (0.5, 1.0))
 COEFFICIENTS = Prior("normal", (0.0, 1.0))
 GROUP_SD = Prior("half-normal", (0.5,))
 
-_HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
+HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 _FURTHEST_CENTRE = 1e3
 _SMALLEST_SIGMA = 1e-6
 _SMALLEST_MASS = 1e-300
@@ -45,22 +40,17 @@ def gaussian(column: Column) -> Family:
         centre, sigma = centre_and_scale(eta, theta)
         z = (data["u"] - centre) / sigma
         mass = log_normal_mass(-centre / sigma, (1 - centre) / sigma)
-        return -0.5 * z**2 - _HALF_LOG_2PI - jnp.log(sigma) - mass
+        return -0.5 * z**2 - HALF_LOG_2PI - jnp.log(sigma) - mass
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         centre, sigma = centre_and_scale(eta, theta)
-
-        def log_mass(u: jax.Array) -> jax.Array:
-            return log_normal_mass(-centre / sigma, (u - centre) / sigma)
-
-        return draw_between(key, log_mass, eta.shape)
+        return lambda u: log_normal_mass(-centre / sigma, (u - centre) / sigma)
 
     return Family(
         extras=(SIGMA,),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
+        simulate=simulating_numbers(column, log_mass_at),
         intercept=INTERCEPT,
         coefficients=COEFFICIENTS,
         group_sd=GROUP_SD,
@@ -95,5 +85,5 @@ def _log_normal_mass_jvp(
     primals: tuple[jax.Array, jax.Array], tangents: tuple[jax.Array, jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     mass = log_normal_mass(*primals)
-    low, high = (jnp.exp(-(end**2) / 2 - _HALF_LOG_2PI - mass) for end in primals)
+    low, high = (jnp.exp(-(end**2) / 2 - HALF_LOG_2PI - mass) for end in primals)
     return mass, high * tangents[1] - low * tangents[0]

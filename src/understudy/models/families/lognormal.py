@@ -9,25 +9,17 @@ table with records there calls for another family.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
 from understudy.models.beta_density import logarithms
-from understudy.models.families.base import Extra, Family, accept, unscaled
-from understudy.models.families.gaussian import centre_and_scale, log_normal_mass
-from understudy.models.families.truncation import draw_between
+from understudy.models.families.base import Extra, Family, accept
+from understudy.models.families.gaussian import HALF_LOG_2PI, centre_and_scale, log_normal_mass
+from understudy.models.families.truncation import LogMass, simulating_numbers
 from understudy.models.priors import Prior
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
 
 SIGMA = Extra("sigma", Prior("half-normal", (1.0,)))
 INTERCEPT = Prior("normal", (-2.0, 2.5))
-_HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 _BOTTOM = -1e15
 """Standard deviations below the centre: no mass is left there."""
 
@@ -41,22 +33,17 @@ def lognormal(column: Column) -> Family:
         inside = jnp.isfinite(data["log_u"])
         log_u = jnp.where(inside, data["log_u"], 0.0)
         mass = log_normal_mass(jnp.asarray(_BOTTOM), -centre / sigma)
-        density = -0.5 * ((log_u - centre) / sigma) ** 2 - _HALF_LOG_2PI - jnp.log(sigma) - log_u
+        density = -0.5 * ((log_u - centre) / sigma) ** 2 - HALF_LOG_2PI - jnp.log(sigma) - log_u
         return jnp.where(inside, density - mass, -jnp.inf)
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         centre, sigma = centre_and_scale(eta, theta)
-
-        def log_mass(u: jax.Array) -> jax.Array:
-            return log_normal_mass(jnp.asarray(_BOTTOM), (jnp.log(u) - centre) / sigma)
-
-        return draw_between(key, log_mass, eta.shape)
+        return lambda u: log_normal_mass(jnp.asarray(_BOTTOM), (jnp.log(u) - centre) / sigma)
 
     return Family(
         extras=(SIGMA,),
         prepare=lambda values: {"log_u": logarithms(values, column)["log_u"]},
         loglik=loglik,
-        simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
+        simulate=simulating_numbers(column, log_mass_at),
         intercept=INTERCEPT,
     )

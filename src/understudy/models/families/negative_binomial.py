@@ -9,13 +9,15 @@ geometric for r = 1 and approaches Poisson as r grows. Bounds are treated as by 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
-from understudy.models.families.base import Extra, Family, accept
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
+from understudy.models.families.base import Family, accept
+from understudy.models.families.gamma import SHAPE, kept_shape
 from understudy.models.families.lognormal import INTERCEPT
 from understudy.models.families.poisson import (
     counted,
@@ -23,16 +25,9 @@ from understudy.models.families.poisson import (
     log_mean,
     log_sum_up_to,
 )
-from understudy.models.families.truncation import draw_count, log_integral
+from understudy.models.families.truncation import LogMass, log_integral, simulating_counts
 from understudy.models.log_gamma import log_gamma
-from understudy.models.priors import Prior
 
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
-
-SHAPE = Extra("shape", Prior("lognormal", (1.0, 1.5)))
-_SMALLEST_SHAPE, _LARGEST_SHAPE = 1e-6, 1e6
 _LIFT = 8
 
 
@@ -48,27 +43,21 @@ def negative_binomial(column: Column) -> Family:
         mass = log_binomial_mass(shape, log_odds, largest)
         return ways + count * jax.nn.log_sigmoid(log_odds) - mass
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
-        shape, log_odds = _shape_and_odds(eta, theta, largest)
-
-        def log_mass(k: jax.Array) -> jax.Array:
-            return log_binomial_mass(shape, log_odds, k)
-
-        return draw_count(key, log_mass, eta.shape, largest=largest)
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
+        return partial(log_binomial_mass, *_shape_and_odds(eta, theta, largest))
 
     return Family(
         extras=(SHAPE,),
         prepare=lambda values: counted(values, column),
         loglik=loglik,
-        simulate=lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta)),
+        simulate=simulating_counts(column, log_mass_at),
         intercept=INTERCEPT,
     )
 
 
 def _shape_and_odds(eta: jax.Array, theta: Theta, largest: int) -> tuple[jax.Array, jax.Array]:
     """Return r and log m/r, the log odds of q."""
-    shape = jnp.clip(theta["shape"], _SMALLEST_SHAPE, _LARGEST_SHAPE)
+    shape = kept_shape(theta)
     return shape, log_mean(eta, largest) - jnp.log(shape)
 
 

@@ -10,21 +10,18 @@ of inhabitants. Where the lower bound is not zero, what lies above it is counted
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
 from understudy.models.families.base import Family, accept
 from understudy.models.families.gamma import FURTHEST
 from understudy.models.families.lognormal import INTERCEPT
-from understudy.models.families.truncation import draw_count, log_integral
+from understudy.models.families.truncation import LogMass, log_integral, simulating_counts
 from understudy.models.log_gamma import log_gamma
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
 
 FEW = 64
 """Up to here sums over counts are added term by term; beyond, integrals take their place."""
@@ -40,19 +37,13 @@ def poisson(column: Column) -> Family:
         mass = log_poisson_mass(log_rate, largest)
         return data["count"] * log_rate - data["log_factorial"] - mass
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
-        log_rate = log_mean(eta, largest)
-
-        def log_mass(k: jax.Array) -> jax.Array:
-            return log_poisson_mass(log_rate, k)
-
-        return draw_count(key, log_mass, eta.shape, largest=largest)
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
+        return partial(log_poisson_mass, log_mean(eta, largest))
 
     return Family(
         prepare=lambda values: counted(values, column),
         loglik=loglik,
-        simulate=lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta)),
+        simulate=simulating_counts(column, log_mass_at),
         intercept=INTERCEPT,
     )
 

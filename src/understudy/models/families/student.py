@@ -9,13 +9,12 @@ that robust regression often fixes, and its long tail reaches the normal distrib
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Type
-from understudy.models.families.base import Extra, Family, accept, scaled, unscaled
+from understudy.domain.schema import Column, Type
+from understudy.models.base import Data, Theta
+from understudy.models.families.base import Extra, Family, accept, scaled
 from understudy.models.families.gaussian import (
     COEFFICIENTS,
     GROUP_SD,
@@ -23,12 +22,8 @@ from understudy.models.families.gaussian import (
     SIGMA,
     centre_and_scale,
 )
-from understudy.models.families.truncation import draw_between, log_integral
+from understudy.models.families.truncation import LogMass, log_integral, simulating_numbers
 from understudy.models.priors import Prior
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.models.base import Data, Theta
 
 NU = Extra("nu", Prior("pareto", (2.0, 1.0)), above=1.0)
 _LARGEST_NU = 1e6
@@ -45,21 +40,16 @@ def student(column: Column) -> Family:
         mass = log_student_mass(-centre / sigma, (1 - centre) / sigma, nu)
         return -(nu + 1) / 2 * jnp.log1p(z**2 / nu) - jnp.log(sigma) - mass
 
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         centre, sigma = centre_and_scale(eta, theta)
         nu = _degrees(theta)
-
-        def log_mass(u: jax.Array) -> jax.Array:
-            return log_student_mass(-centre / sigma, (u - centre) / sigma, nu)
-
-        return draw_between(key, log_mass, eta.shape)
+        return lambda u: log_student_mass(-centre / sigma, (u - centre) / sigma, nu)
 
     return Family(
         extras=(SIGMA, NU),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
+        simulate=simulating_numbers(column, log_mass_at),
         intercept=INTERCEPT,
         coefficients=COEFFICIENTS,
         group_sd=GROUP_SD,

@@ -16,6 +16,12 @@ from collections.abc import Callable
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Column
+from understudy.models.base import Theta
+from understudy.models.families.base import unscaled
+
+Simulate = Callable[[jax.Array, jax.Array, Theta], np.ndarray]
+LogMass = Callable[[jax.Array], jax.Array]
 
 _NATS = 32.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
@@ -52,31 +58,49 @@ def log_integral(
     return top[..., 0] + jnp.log(total) + jnp.log(width)
 
 
-def draw_between(
-    key: jax.Array, log_mass: Callable[[jax.Array], jax.Array], shape: tuple[int, ...]
-) -> jax.Array:
+def simulating_numbers(
+    column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]
+) -> Simulate:
+    """Return the simulation of a family, from the log mass of [0, u] at η and θ."""
+
+    @jax.jit
+    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+        return _draw_between(key, log_mass_at(eta, theta), eta.shape)
+
+    return lambda key, eta, theta: unscaled(draw(key, eta, theta), column)
+
+
+def simulating_counts(
+    column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]
+) -> Simulate:
+    """Return the simulation of a family of counts, from the log mass of 0, ..., k at η and θ."""
+
+    @jax.jit
+    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+        return _draw_count(key, log_mass_at(eta, theta), eta.shape, largest=int(column.width))
+
+    return lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta))
+
+
+def _draw_between(key: jax.Array, log_mass: LogMass, shape: tuple[int, ...]) -> jax.Array:
     """Return draws u in [0, 1], where `log_mass` is the log mass of [0, u] up to a constant.
 
     The interval is halved on the scale of u^(1/8), as a density may have much of its mass next to
     zero.
     """
-    whole = jnp.ones(shape)
-    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(whole)
+    upper = jnp.ones(shape)
+    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(upper)
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         middle = (ends[0] + ends[1]) / 2
         below = log_mass(middle**_POWER) < target
         return jnp.where(below, middle, ends[0]), jnp.where(below, ends[1], middle)
 
-    return jax.lax.fori_loop(0, _HALVINGS, halve, (0 * whole, whole))[1] ** _POWER
+    return jax.lax.fori_loop(0, _HALVINGS, halve, (0 * upper, upper))[1] ** _POWER
 
 
-def draw_count(
-    key: jax.Array,
-    log_mass: Callable[[jax.Array], jax.Array],
-    shape: tuple[int, ...],
-    *,
-    largest: int,
+def _draw_count(
+    key: jax.Array, log_mass: LogMass, shape: tuple[int, ...], *, largest: int
 ) -> jax.Array:
     """Return draws from 0 to `largest`, where `log_mass` is the log mass of 0, ..., k."""
     ends = jnp.full(shape, -1.0), jnp.full(shape, float(largest))

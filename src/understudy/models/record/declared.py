@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cache
 
 from understudy.models.base import Model
-from understudy.models.fixed import without_fixed_terms
+from understudy.models.record.fixed import without_fixed_terms
 from understudy.models.record.missing import with_missing_values
 from understudy.models.record.survey import with_survey_weights
 from understudy.models.record.units import by_unit

@@ -10,18 +10,15 @@ so by `handles_missing`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Column
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, extended, without
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Column
-    from understudy.domain.tables import Columns
 
 _MISSING = "value missing"
 _SMALLEST, _LARGEST = 1e-100, 1 - 2.0**-53

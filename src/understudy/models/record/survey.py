@@ -10,13 +10,10 @@ table, each score would depend on all the other records.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
+from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Theta, extended, without
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
 
 _WEIGHT = "survey weight over its average"
 

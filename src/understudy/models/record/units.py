@@ -13,16 +13,13 @@ the same number, in whichever table it stands (`samplers/exact.py` relies on tha
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Theta, extended, without
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
 
 _PRESENT = "row of the unit present"
 

@@ -7,12 +7,9 @@ directions times coefficients, up to a constant, so the posterior of the coeffic
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 
 def contrasts(count: int) -> NDArray[np.float64]:

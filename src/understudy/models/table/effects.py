@@ -1,6 +1,6 @@
 """How some variables bear on another: a constant, main effects and pairs of them.
 
-A design has the features of every predictor, and their products for every two predictors. Each
+Predictors are seen by their features, and by the products of these for every two predictors. Each
 coefficient is a standard normal times a fixed width, smaller for pairs than for main effects.
 Parameters are the standard normals: zero says nothing, one is as much as was to be expected.
 """
@@ -9,34 +9,31 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
 from understudy.models.base import Data, Parameter, Theta
-from understudy.models.table.draws import draw_codes
-from understudy.models.table.variables import Variable
+from understudy.models.table.variables import Variable, draw_codes
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+CodesOf = dict[str, Codes]
 
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.int64]
-    Seen = dict[str, Codes]
-
-LARGEST_DESIGN = 64
-"""Pairs are left out where they would make a design wider than this."""
+LARGEST_WIDTH = 64
+"""Pairs are left out where they would make a matrix wider than this."""
 LARGEST_GRID = 1024
 """Up to so many combinations of predictors are computed once, instead of record by record."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Neighbouring columns of a design: the constant, one variable, or two."""
+    """Neighbouring columns of the matrix of features: the constant, one variable, or two."""
 
     label: str
     width: int
@@ -45,7 +42,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Design:
+class PairwiseFeatures:
     """The features of some predictors and of their pairs."""
 
     predictors: tuple[Variable, ...]
@@ -54,19 +51,19 @@ class Design:
     def blocks(self) -> tuple[Block, ...]:
         """The constant first, then main effects, then pairs if there is room for them."""
         mains = [Block(v.name, v.features.shape[1], 1) for v in self.predictors]
-        if sum(block.width for block in mains) >= LARGEST_DESIGN:
+        if sum(block.width for block in mains) >= LARGEST_WIDTH:
             return (Block("", 1, 0), *mains)
         pairs = [
             Block(f"{one.label}:{other.label}", one.width * other.width, 2)
             for one, other in itertools.combinations(mains, 2)
         ]
         blocks = [Block("", 1, 0), *mains]
-        room = sum(block.width for block in (*blocks, *pairs)) <= LARGEST_DESIGN
+        room = sum(block.width for block in (*blocks, *pairs)) <= LARGEST_WIDTH
         return tuple(blocks + pairs if room else blocks)
 
     @cached_property
     def grid(self) -> Floats | None:
-        """The design of every combination of predictors; None if there are too many."""
+        """The matrix of every combination of predictors; None if there are too many."""
         counts = [v.count for v in self.predictors]
         cells = math.prod(counts)
         if cells > LARGEST_GRID:
@@ -74,16 +71,16 @@ class Design:
         codes = np.indices(counts).reshape(len(counts), cells)
         return self.matrix({v.name: c for v, c in zip(self.predictors, codes, strict=True)}, cells)
 
-    def cells(self, seen: Seen, records: int) -> Codes:
+    def cells(self, codes: CodesOf, records: int) -> Codes:
         """Return each record's row of the grid."""
         cell = np.zeros(records, dtype=np.int64)
         for predictor in self.predictors:
-            cell = cell * predictor.count + seen[predictor.name]
+            cell = cell * predictor.count + codes[predictor.name]
         return cell
 
-    def matrix(self, seen: Seen, records: int) -> Floats:
-        """Return the design of each record."""
-        mains = [v.features[seen[v.name]] for v in self.predictors]
+    def matrix(self, codes: CodesOf, records: int) -> Floats:
+        """Return the features of each record, shape (records, width)."""
+        mains = [v.features[codes[v.name]] for v in self.predictors]
         columns = [np.ones((records, 1)), *mains]
         if self.blocks[-1].order == 2:
             columns += [
@@ -95,31 +92,31 @@ class Design:
 
 @dataclass(frozen=True)
 class Effects:
-    """Coefficients of one variable's directions, as functions of a design."""
+    """Coefficients of one variable's directions, as functions of its predictors' features."""
 
     variable: Variable
-    design: Design
+    predictors: PairwiseFeatures
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """One parameter for each block of the design, named after it."""
+        """One parameter for each block of features, named after it."""
         return tuple(
             Parameter(
                 self._name(block),
                 constraints.real,
                 ((block.width,) if block.order else ()) + self.variable.widths[block.order].shape,
             )
-            for block in self.design.blocks
+            for block in self.predictors.blocks
         )
 
     def _name(self, block: Block) -> str:
         return f"{self.variable.name} by {block.label}" if block.order else self.variable.name
 
     def log_shares(self, theta: Theta, matrix: jax.Array | Floats) -> jax.Array:
-        """Return the log probability of every code for every row of a design matrix."""
+        """Return the log probability of every code for every row of a matrix of features."""
         directions = self.variable.directions
         start, total = 0, jnp.asarray(self.variable.base)
-        for block in self.design.blocks:
+        for block in self.predictors.blocks:
             widths = self.variable.widths[block.order]
             coefficients = jnp.reshape(theta[self._name(block)], (block.width, -1)) * widths
             columns = matrix[:, start : start + block.width]
@@ -127,29 +124,31 @@ class Effects:
             start += block.width
         return jax.nn.log_softmax(total, axis=1)
 
-    def prepare(self, seen: Seen) -> Data:
+    def prepare(self, codes: CodesOf) -> Data:
         """Return what `loglik` needs to know about each record."""
-        codes = seen[self.variable.name]
-        if self.design.grid is None:
-            matrix = jnp.asarray(self.design.matrix(seen, len(codes)))
-            return {self._code: jnp.asarray(codes), self._design: matrix}
-        cells = self.design.cells(seen, len(codes))
-        return {self._code: jnp.asarray(cells * self.variable.count + codes)}
+        own = codes[self.variable.name]
+        if self.predictors.grid is None:
+            matrix = jnp.asarray(self.predictors.matrix(codes, len(own)))
+            return {self._code: jnp.asarray(own), self._features: matrix}
+        cells = self.predictors.cells(codes, len(own))
+        return {self._code: jnp.asarray(cells * self.variable.count + own)}
 
     def loglik(self, theta: Theta, data: Data) -> jax.Array:
         """Return the log probability of each record's code, given the predictors."""
         codes = data[self._code]
-        if self.design.grid is not None:
-            return jnp.ravel(self.log_shares(theta, self.design.grid))[codes]
-        shares = self.log_shares(theta, data[self._design])
+        if self.predictors.grid is not None:
+            return jnp.ravel(self.log_shares(theta, self.predictors.grid))[codes]
+        shares = self.log_shares(theta, data[self._features])
         return jnp.take_along_axis(shares, codes[:, None], axis=1)[:, 0]
 
-    def draw(self, generator: np.random.Generator, theta: Theta, seen: Seen, rows: int) -> Codes:
+    def draw(
+        self, generator: np.random.Generator, theta: Theta, codes: CodesOf, rows: int
+    ) -> Codes:
         """Draw a code for each record, given the predictors."""
-        if self.design.grid is not None:
-            shares = self.log_shares(theta, self.design.grid)
-            return draw_codes(generator, shares, self.design.cells(seen, rows))
-        shares = self.log_shares(theta, self.design.matrix(seen, rows))
+        if self.predictors.grid is not None:
+            shares = self.log_shares(theta, self.predictors.grid)
+            return draw_codes(generator, shares, self.predictors.cells(codes, rows))
+        shares = self.log_shares(theta, self.predictors.matrix(codes, rows))
         return draw_codes(generator, shares, np.arange(rows))
 
     @property
@@ -157,5 +156,11 @@ class Effects:
         return f"code of {self.variable.name}"
 
     @property
-    def _design(self) -> str:
-        return f"design of {self.variable.name}"
+    def _features(self) -> str:
+        return f"features for {self.variable.name}"
+
+
+def log_standard_normals(theta: Theta, parameters: Iterable[Parameter]) -> jax.Array:
+    """Return the log density of the named parameters, independent standard normals all of them."""
+    flat = jnp.concatenate([jnp.ravel(theta[parameter.name]) for parameter in parameters])
+    return -0.5 * jnp.sum(flat**2) - 0.5 * flat.size * math.log(2 * math.pi)

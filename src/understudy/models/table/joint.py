@@ -3,7 +3,7 @@
     p(record) = p(x₁) p(x₂ | x₁) p(x₃ | x₁, x₂) …
 
 in a declared order. Public columns are given and come before all others. Each column is coded
-(`whole/variables.py`): levels and few whole numbers as they are, other numbers by the narrow public
+(`variables.py`): levels and few whole numbers as they are, other numbers by the narrow public
 interval they lie in, evenly within it. The code c of a column has the log probability
 
     log p(c | before) = base(c) + Σₘ dₘ(c) (κₘ + Σᵢ λₘᵢ hᵢ + Σ_{i<j} μₘᵢⱼ hᵢ hⱼ) − constant,
@@ -23,26 +23,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
-from understudy.models.table.effects import Design, Effects
-from understudy.models.table.normals import log_standard_normals
-from understudy.models.table.variables import Variable, check_columns, check_size, variable
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
+from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
+from understudy.models.table.limits import check_columns, check_size
+from understudy.models.table.variables import Variable, variable
 
 
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     """Return the model of all confidential columns.
 
-    `order` names each of them once, the first to be drawn first. By default columns with few values
-    come first and other numbers last, each in the order of the schema: shapes that depend on a
-    group are easier to learn than groups that depend on a number.
+    Args:
+        schema: Declares the columns; public ones are given, confidential ones are modelled.
+        order: Names each confidential column once, the first to be drawn first. By default columns
+            with few values come first and other numbers last, each in the order of the schema:
+            shapes that depend on a group are easier to learn than groups that depend on a number.
+
+    Raises:
+        BadInput: If there is no confidential column, the order is not one of all of them, or the
+            model would have too many parameters.
     """
     # Each column has a constant, and an effect of every one before it.
     given, own = len(schema.public), len(schema.confidential)
@@ -51,7 +54,8 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     public = tuple(variable(column) for column in schema.public)
     modelled = _in_order(schema, order)
     terms = tuple(
-        Effects(each, Design((*public, *modelled[:place]))) for place, each in enumerate(modelled)
+        Effects(each, PairwiseFeatures((*public, *modelled[:place])))
+        for place, each in enumerate(modelled)
     )
     parameters = check_size("joint", tuple(p for term in terms for p in term.parameters))
 
@@ -59,10 +63,10 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
         return log_standard_normals(theta, parameters)
 
     def prepare(columns: Columns) -> Data:
-        seen = {each.name: each.read(columns) for each in (*public, *modelled)}
-        data: Data = {"unit": jnp.asarray(sum(v.unit[seen[v.name]] for v in modelled))}
+        codes = {each.name: each.read(columns) for each in (*public, *modelled)}
+        data: Data = {"unit": jnp.asarray(sum(v.unit[codes[v.name]] for v in modelled))}
         for term in terms:
-            data |= term.prepare(seen)
+            data |= term.prepare(codes)
         return data
 
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
@@ -73,10 +77,10 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
 
     def simulate(key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
         generator = host_generator(key)
-        seen = {each.name: each.read(columns) for each in public}
+        codes = {each.name: each.read(columns) for each in public}
         for term in terms:
-            seen[term.variable.name] = term.draw(generator, theta, seen, rows)
-        return {each.name: each.write(generator, seen[each.name]) for each in modelled}
+            codes[term.variable.name] = term.draw(generator, theta, codes, rows)
+        return {each.name: each.write(generator, codes[each.name]) for each in modelled}
 
     return Model(
         title=f"joint model of {', '.join(each.name for each in modelled)}",

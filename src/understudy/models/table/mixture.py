@@ -1,10 +1,10 @@
-"""A mixture over whole records, with nothing assumed of how columns hang together.
+"""A mixture over records of all columns, with nothing assumed of how columns hang together.
 
     p(record) = Σₖ πₖ Πⱼ pⱼₖ(xⱼ),      π ~ Dirichlet(a/K, …, a/K),      K = 24,  a = 48,
 
 the truncation of a Dirichlet-process mixture whose limit for large K is the process itself
 (Ishwaran and Zarepour 2002, doi:10.2307/3315951). Columns are coded as in the joint model
-(`whole/variables.py`), and within a component they are independent:
+(`variables.py`), and within a component they are independent:
 
     log pⱼₖ(c) = base(c) + Σₘ dₘ(c) κⱼₘ + Σᵢ hᵢ(c) vₖⱼᵢ − constant.
 
@@ -24,26 +24,21 @@ Given public columns, the shares depend on them, as those of a mixture of expert
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
-from understudy.models.table.draws import draw_codes
-from understudy.models.table.normals import log_standard_normals
-from understudy.models.table.variables import Variable, check_columns, check_size, variable
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
+from understudy.models.table.effects import log_standard_normals
+from understudy.models.table.limits import check_columns, check_size
+from understudy.models.table.variables import Variable, draw_codes, variable
 
 COMPONENTS = 24
 CONCENTRATION = 48.0
@@ -92,72 +87,105 @@ class _Tilted:
         return jax.nn.log_softmax(shape + self.tilts, axis=1)
 
 
-def _coded(codes: Iterable[NDArray[np.int64]]) -> Data:
-    """Return the codes of each column, in the order of the columns' turns."""
-    return {f"code {turn}": jnp.asarray(np.ravel(each)) for turn, each in enumerate(codes)}
-
-
 def mixture(schema: Schema) -> Model:
-    """Return the mixture model of all confidential columns."""
+    """Return the mixture model of all confidential columns.
+
+    Args:
+        schema: Declares the columns; public ones are given, confidential ones are modelled.
+
+    Raises:
+        BadInput: If there is no confidential column, or there would be too many parameters.
+    """
     if not schema.confidential:
         raise BadInput("the mixture model needs a confidential column, but the schema has none.")
     check_columns(
         "mixture", (*schema.public, *schema.confidential), COMPONENTS + len(schema.confidential)
     )
-    given = [_Tilted(variable(column), turn) for turn, column in enumerate(schema.public)]
-    modelled = [
+    columns = [
         _Tilted(variable(column), turn)
-        for turn, column in enumerate(schema.confidential, start=len(given))
+        for turn, column in enumerate((*schema.public, *schema.confidential))
     ]
-    shapes = tuple(each.parameter for each in modelled)
-    masses = Parameter(MASSES, constraints.real, (COMPONENTS,))
-    parameters = check_size("mixture", (masses, *shapes))
+    public = len(schema.public)
+    built = _Mixture(tuple(columns[:public]), tuple(columns[public:]))
+    return Model(
+        title=f"mixture model of {', '.join(column.name for column in schema.confidential)}",
+        schema=schema,
+        parameters=check_size("mixture", built.parameters),
+        log_prior=built.log_prior,
+        prepare=built.prepare,
+        record_loglik=built.record_loglik,
+        simulate=built.simulate,
+        spec={"name": "mixture"},
+        handles_missing=True,
+    )
 
-    def log_prior(theta: Theta) -> jax.Array:
+
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """The functions of the model."""
+
+    given: tuple[_Tilted, ...]
+    modelled: tuple[_Tilted, ...]
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        masses = Parameter(MASSES, constraints.real, (COMPONENTS,))
+        return (masses, *(each.parameter for each in self.modelled))
+
+    @cached_property
+    def counts(self) -> list[int]:
+        """How many codes each column has."""
+        return [each.variable.count for each in (*self.given, *self.modelled)]
+
+    @cached_property
+    def tabulated(self) -> bool:
+        """Whether there are so few different records that each is computed once."""
+        return math.prod(self.counts) <= _LARGEST_TABLE
+
+    def log_prior(self, theta: Theta) -> jax.Array:
         each = CONCENTRATION / COMPONENTS
         gamma = jnp.sum(each * theta[MASSES] - jnp.exp(theta[MASSES]) - math.lgamma(each))
-        return gamma + log_standard_normals(theta, shapes)
+        return gamma + log_standard_normals(theta, self.parameters[1:])
 
-    counts = [each.variable.count for each in (*given, *modelled)]
-    few = math.prod(counts) <= _LARGEST_TABLE
+    def prepare(self, columns: Columns) -> Data:
+        codes = [each.variable.read(columns) for each in (*self.given, *self.modelled)]
+        own = zip(self.modelled, codes[len(self.given) :], strict=True)
+        unit = jnp.asarray(sum(each.variable.unit[code] for each, code in own))
+        if self.tabulated:
+            return {"unit": unit, "cell": jnp.asarray(np.ravel_multi_index(codes, self.counts))}
+        return {"unit": unit, **{f"code {k}": jnp.asarray(each) for k, each in enumerate(codes)}}
 
-    def prepare(columns: Columns) -> Data:
-        codes = [each.variable.read(columns) for each in (*given, *modelled)]
-        units = [e.variable.unit[c] for e, c in zip(modelled, codes[len(given) :], strict=True)]
-        place = {"cell": jnp.asarray(np.ravel_multi_index(codes, counts))} if few else None
-        return (place or _coded(codes)) | {"unit": jnp.asarray(sum(units))}
+    def record_loglik(self, theta: Theta, data: Data) -> jax.Array:
+        if not self.tabulated:
+            return self._log_probability(theta, data) + data["unit"]
+        return self._log_table(theta)[data["cell"]] + data["unit"]
 
-    def record_loglik(theta: Theta, data: Data) -> jax.Array:
-        if not few:
-            return _log_probability(theta, data) + data["unit"]
-        return _log_table(theta)[data["cell"]] + data["unit"]
-
-    def _log_table(theta: Theta) -> jax.Array:
+    def _log_table(self, theta: Theta) -> jax.Array:
         """Return the log probability of every different record, as one matrix product."""
         weights = jax.nn.log_softmax(theta[MASSES])[:, None]
-        for each in given:
+        for each in self.given:
             tilted = weights[:, :, None] + each.tilts[:, None, :]
             weights = jnp.reshape(tilted, (COMPONENTS, -1))
         shares = jnp.exp(jax.nn.log_softmax(weights, axis=0))
-        for each in modelled[:-1]:
+        for each in self.modelled[:-1]:
             more = shares[:, :, None] * jnp.exp(each.log_shares(theta))[:, None, :]
             shares = jnp.reshape(more, (COMPONENTS, -1))
-        table = shares.T @ jnp.exp(modelled[-1].log_shares(theta))
+        table = shares.T @ jnp.exp(self.modelled[-1].log_shares(theta))
         return jnp.log(jnp.maximum(jnp.ravel(table), _SMALLEST))
 
-    def _log_probability(theta: Theta, data: Data) -> jax.Array:
+    def _log_probability(self, theta: Theta, data: Data) -> jax.Array:
         before = jax.nn.log_softmax(theta[MASSES])
-        for each in given:
+        for each in self.given:
             before = before + jnp.asarray(each.tilts.T)[data[f"code {each.turn}"]]
         after = before
-        for each in modelled:
+        for each in self.modelled:
             after = after + each.log_shares(theta).T[data[f"code {each.turn}"]]
         return jax.nn.logsumexp(after, axis=-1) - jax.nn.logsumexp(before, axis=-1)
 
-    def simulate(key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
+    def simulate(self, key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
         generator = host_generator(key)
         log_weights = np.tile(np.asarray(theta[MASSES]), (rows, 1))
-        for each in given:
+        for each in self.given:
             log_weights += each.tilts.T[each.variable.read(columns)]
         log_weights -= log_weights.max(axis=1, keepdims=True)
         component = draw_codes(generator, log_weights, np.arange(rows))
@@ -165,17 +193,5 @@ def mixture(schema: Schema) -> Model:
             each.variable.name: each.variable.write(
                 generator, draw_codes(generator, each.log_shares(theta), component)
             )
-            for each in modelled
+            for each in self.modelled
         }
-
-    return Model(
-        title=f"mixture model of {', '.join(column.name for column in schema.confidential)}",
-        schema=schema,
-        parameters=parameters,
-        log_prior=log_prior,
-        prepare=prepare,
-        record_loglik=record_loglik,
-        simulate=simulate,
-        spec={"name": "mixture"},
-        handles_missing=True,
-    )

@@ -1,4 +1,4 @@
-"""What a model of whole tables sees of a column: one of a list of values, by its code.
+"""What a model of all columns sees of a column: one of a list of values, by its code.
 
 Levels are codes as they are, and so are whole numbers with few values. Other numbers are told apart
 by narrow public intervals of the scale
@@ -12,25 +12,17 @@ interval every value is equally likely. A value that may be missing has one code
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from understudy.errors import BadInput
+from understudy.domain.schema import Column
+from understudy.domain.tables import Columns
 from understudy.models.table.directions import contrasts, polynomials, waves
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.domain.schema import Column
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Parameter
-
-    Floats = NDArray[np.float64]
-    Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 FEW = 20
 """Whole numbers with at most so many values are told apart one by one."""
@@ -44,9 +36,6 @@ CURVE, WAVE = 5.0, 2.0
 """Widths of the line and parabola in t, and of what waves add to them."""
 CONSTANT, MAIN, PAIR = 1.5, 0.5, 0.25
 """Widths of log probabilities, by the number of other variables that an effect is of."""
-LARGEST_DIMENSION = 1000
-_MOST_CONTRASTS = 16_000_000
-"""Entries of all contrasts among levels, which are squares: one column of 4,000 levels."""
 _MISSING_SHARE = 0.1
 _FEATURE_DEGREE = 2
 
@@ -118,41 +107,11 @@ def variable(column: Column) -> Variable:
     return _number(column, missing)
 
 
-def check_columns(model: str, columns: Sequence[Column], least: int) -> None:
-    """Refuse columns of which too much would have to be built; nothing is built yet.
-
-    `least` is a number of parameters that the model has in any case. A schema may come from a
-    published file, in which a few lines declare a great many columns or levels.
-    """
-    _check_dimension(model, least, "at least ")
-    widest = max(columns, key=lambda column: len(column.levels or ()))
-    if sum(len(column.levels or ()) ** 2 for column in columns) > _MOST_CONTRASTS:
-        raise BadInput(
-            f"these columns have too many levels for the {model} model, '{widest.name}' alone "
-            f"{len(widest.levels or ()):,}: declare fewer, or leave columns out with the role "
-            f"'ignore'."
-        )
-
-
-def check_size(model: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    """Return the parameters, unless there are too many for a chain, or two of one name."""
-    _check_dimension(model, sum(math.prod(parameter.shape) for parameter in parameters))
-    repeated = [n for n, times in Counter(p.name for p in parameters).items() if times > 1]
-    if repeated:
-        raise BadInput(
-            f"the columns' names make two parameters of the {model} model '{repeated[0]}': rename "
-            f"a column."
-        )
-    return parameters
-
-
-def _check_dimension(model: str, dimension: int, words: str = "") -> None:
-    if dimension > LARGEST_DIMENSION:
-        raise BadInput(
-            f"the {model} model of these columns has {words}{dimension:,} parameters, more than "
-            f"{LARGEST_DIMENSION:,}: declare fewer levels, or leave columns out with the role "
-            f"'ignore'."
-        )
+def draw_codes(generator: np.random.Generator, log_shares: ArrayLike, rows: Codes) -> Codes:
+    """Draw a code for each record, whose row of log probabilities is named by `rows`."""
+    cumulative = np.cumsum(np.exp(np.asarray(log_shares)), axis=1)[rows]
+    below = cumulative < generator.uniform(size=(len(rows), 1)) * cumulative[:, -1:]
+    return np.asarray(np.sum(below, axis=1), dtype=np.int64)
 
 
 def _levels(column: Column, count: int, missing: bool) -> Variable:

@@ -46,8 +46,8 @@ class Target:
 
     def reached(self, outcome: Outcome) -> bool:
         """Whether a setting reaches it on average."""
-        found = outcome.average(self.metric)
-        return found is not None and found <= self.value
+        average = outcome.average(self.metric)
+        return average is not None and average <= self.value
 
     def __str__(self) -> str:
         return f"{self.metric} = {self.value:g}"
@@ -57,8 +57,8 @@ def best_by_epsilon(outcomes: Sequence[Outcome], metric: str = "distance") -> di
     """Return the setting that comes closest at each ε, smallest ε first."""
 
     def rank(outcome: Outcome) -> float:
-        found = outcome.average(metric)
-        return float("inf") if found is None else found
+        average = outcome.average(metric)
+        return float("inf") if average is None else average
 
     best: dict[float, Outcome] = {}
     for outcome in outcomes:
@@ -108,8 +108,8 @@ def choose(
 def _unreached(
     outcomes: Sequence[Outcome], target: Target, epsilon: float | None, public: bool
 ) -> str:
-    found = [o.average(target.metric) for o in outcomes]
-    numbers = [number for number in found if number is not None]
+    averages = [outcome.average(target.metric) for outcome in outcomes]
+    numbers = [average for average in averages if average is not None]
     at = "any ε that was tried" if epsilon is None else f"ε = {plain(epsilon)}"
     if not numbers:
         return f"{target.metric} cannot be measured on this table, so no target is reached."

@@ -98,9 +98,9 @@ def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:
         targets.insert(0, calibration.target)
     rows = []
     for target in targets:
-        found = smallest_epsilon(calibration.outcomes, target)
-        if found is None or found.setting is None:
+        outcome = smallest_epsilon(calibration.outcomes, target)
+        if outcome is None or outcome.setting is None:
             rows.append((str(target), "none of those tried", NOTHING))
         else:
-            rows.append((str(target), plain(found.setting.epsilon), str(found.setting)))
+            rows.append((str(target), plain(outcome.setting.epsilon), str(outcome.setting)))
     return rows

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.domain.fingerprints import Fingerprint
+from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Schema
 from understudy.domain.tables import decode, encode
 from understudy.errors import BadInput
@@ -30,13 +31,11 @@ from understudy.privacy.accounting import exact
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.privacy.rounding import plain
 from understudy.support.confidential import Confidential
-from understudy.support.files import uninterrupted, written_atomically
+from understudy.support.files import written_atomically
 from understudy.support.progress import Progress, silent, stage
-from understudy.synthesis.preparation import frame_of, name_of
+from understudy.support.stopping import uninterrupted
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from understudy.models.base import Model
 
 DRAWS = 5
@@ -101,7 +100,7 @@ class Calibration(Confidential):
 
 def calibrate(
     model: Model | Schema,
-    reference: pd.DataFrame | str | Path,
+    reference: Tabular,
     *,
     reference_is: str,
     population: str,

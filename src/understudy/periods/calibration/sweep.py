@@ -70,8 +70,8 @@ class Outcome(Confidential):
     @property
     def distance(self) -> float:
         """The mean distance; infinite where nothing could be drawn."""
-        found = self.average("distance")
-        return float("inf") if found is None else found
+        average = self.average("distance")
+        return float("inf") if average is None else average
 
     @property
     def spread(self) -> float:
@@ -103,13 +103,13 @@ class Sweep:
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
             futures = {pool.submit(self._outcome, job): place for place, job in enumerate(jobs)}
-            found: dict[int, Outcome] = {}
+            outcomes_by_place: dict[int, Outcome] = {}
             for future in as_completed(futures):
-                found[futures[future]] = future.result()
-                done(len(found) / len(jobs))
+                outcomes_by_place[futures[future]] = future.result()
+                done(len(outcomes_by_place) / len(jobs))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        outcomes = [found[place] for place in range(len(jobs))]
+        outcomes = [outcomes_by_place[place] for place in range(len(jobs))]
         return (None, tuple(outcomes)) if self.model is None else (outcomes[0], tuple(outcomes[1:]))
 
     def _outcome(self, setting: Setting | None) -> Outcome:

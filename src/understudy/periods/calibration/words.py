@@ -21,7 +21,7 @@ def cost(outcome: Outcome) -> str:
         ("max_ecdf", "the share of records up to some value by {} where it is worst", in_points),
         ("total_variation", "the share of some levels by {} where it is worst", in_points),
     ):
-        found = outcome.average(metric)
-        if found is not None:
-            said.append(sentence.format(write(found)))
+        average = outcome.average(metric)
+        if average is not None:
+            said.append(sentence.format(write(average)))
     return ", ".join(said)

@@ -1,0 +1,189 @@
+"""Files that hold tables: what they hold is given as it is, and what is damaged is refused.
+
+No sentence holds a value, not even a library's own message, because values are confidential.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain.column import writable
+from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+READABLE = (".csv", ".parquet", ".dta", ".sas7bdat", ".xpt", ".sav")
+WRITABLE = (".csv", ".parquet")
+
+_CHUNK = 65_536
+
+
+def read(path: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return the table that a file holds, unchecked.
+
+    CSV is read as text, so that a code such as 007 stays what it is. Stata, SAS and SPSS files
+    give the stored codes, not their labels, and dates as the numbers that the file stores.
+
+    Args:
+        path: The file, whose extension says in which format it is.
+
+    Raises:
+        BadInput: If it is missing, damaged, empty or of an unknown format.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in READABLE:
+        raise BadInput(f"{path} cannot be read; the file must end in {', '.join(READABLE)}.")
+    _check_readable(path)
+    if suffix == ".csv":
+        frame = _read_csv(path)
+    elif suffix == ".parquet":
+        frame = _read_parquet(path)
+    else:
+        frame = _read_statistical(path, suffix)
+    check_header(frame, name=str(path))
+    if frame.empty:
+        raise BadInput(f"{path} has no records, only column names.")
+    return frame
+
+
+def _check_readable(path: Path) -> None:
+    if not path.exists():
+        raise BadInput(f"there is no file {path}.")
+    if not path.is_file():
+        raise BadInput(f"{path} is not a file.")
+    try:
+        with path.open("rb") as file:
+            empty = not file.read(1)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    if empty:
+        raise BadInput(f"{path} is empty.")
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    """Read CSV with the strict parser of the standard library.
+
+    The faster ones forgive what loses records without a word: rows of the wrong length, and a
+    stray quotation mark that swallows the lines up to the next one.
+    """
+    import pandas as pd
+
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, strict=True)
+            header = next(rows, [])
+            if not header:
+                raise BadInput(f"{path} starts with a blank line; it must start with the header.")
+            parts = [pd.DataFrame(chunk, dtype="str") for chunk in _chunks(rows, header, path)]
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text; save it as CSV in UTF-8.") from None
+    except csv.Error:
+        raise BadInput(
+            f"{path} is malformed near line {rows.line_num}; look for a quotation mark that is "
+            "not closed, or for text after a closing one."
+        ) from None
+    parts = parts or [pd.DataFrame(columns=range(len(header)))]
+    frame = pd.concat(parts, ignore_index=True)
+    frame.columns = pd.Index(header, dtype=object)
+    return frame
+
+
+def _chunks(
+    rows: Iterator[list[str]], header: list[str], path: Path
+) -> Iterator[dict[int, tuple[str, ...]]]:
+    """Yield the columns of a few records at a time, by position."""
+    width = len(header)
+    # A blank line holds no record, except where a record is one value: there it is a missing one.
+    records = (row or [""] for row in rows) if width == 1 else filter(None, rows)
+    first = 1
+    while chunk := list(itertools.islice(records, _CHUNK)):
+        for row, record in enumerate(chunk, start=first):
+            if len(record) != width:
+                raise BadInput(
+                    f"row {row} of {path} has {len(record)} values where the header names "
+                    f"{width} columns."
+                )
+        yield dict(enumerate(zip(*chunk, strict=True)))
+        first += len(chunk)
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    import pandas as pd
+    from pyarrow.lib import ArrowException
+
+    try:
+        frame = pd.read_parquet(path)
+        named = [level for level in frame.index.names if level is not None]
+        return frame.reset_index(level=named) if named else frame
+    except (ArrowException, *_CORRUPT):
+        raise _corrupt(path, "Parquet") from None
+
+
+def _read_statistical(path: Path, suffix: str) -> pd.DataFrame:
+    import pyreadstat
+
+    formats: dict[str, tuple[str, Any]] = {
+        ".dta": ("Stata", pyreadstat.read_dta),
+        ".sas7bdat": ("SAS", pyreadstat.read_sas7bdat),
+        ".xpt": ("SAS transport", pyreadstat.read_xport),
+        ".sav": ("SPSS", pyreadstat.read_sav),
+    }
+    kind, reader = formats[suffix]
+    try:
+        frame: pd.DataFrame = reader(str(path), disable_datetime_conversion=True)[0]
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, *_CORRUPT):
+        raise _corrupt(path, kind) from None
+    return frame
+
+
+# What the readers were seen to raise on files with flipped bits and missing ends.
+_CORRUPT = (ValueError, LookupError, TypeError, ArithmeticError, OSError)
+
+
+def _corrupt(path: Path, kind: str) -> BadInput:
+    return BadInput(f"{path} cannot be read as a {kind} file; it is damaged or of another format.")
+
+
+def check_header(frame: pd.DataFrame, *, name: str = "the table") -> None:
+    """Refuse columns without a usable name of their own.
+
+    They are told by position: in a file without a header the names are the first record's values.
+    """
+    positions: dict[str, int] = {}
+    for position, column in enumerate(frame.columns, start=1):
+        if not isinstance(column, str):
+            raise BadInput(f"column {position} of {name} has a name that is not text.")
+        if not column:
+            raise BadInput(f"column {position} of {name} has no name; name it or remove it.")
+        if not writable(column):
+            raise BadInput(
+                f"column {position} of {name} has a name with a line break or control character."
+            )
+        if column in positions:
+            raise BadInput(
+                f"columns {positions[column]} and {position} of {name} have the same name."
+            )
+        positions[column] = position
+
+
+def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write a table as CSV or Parquet, by the extension; every number survives unchanged."""
+    path = Path(path)
+    check_writable(path)
+    if path.suffix.lower() == ".csv":
+        frame.to_csv(path, index=False, lineterminator="\n", encoding="utf-8")
+    else:
+        frame.to_parquet(path, index=False)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a file whose extension names no format that can be written."""
+    if path.suffix.lower() not in WRITABLE:
+        raise BadInput(f"{path} cannot be written; the file must end in {' or '.join(WRITABLE)}.")

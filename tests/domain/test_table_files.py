@@ -1,0 +1,222 @@
+"""Files are read as they are or refused without their values, and written so that they can be."""
+
+import datetime
+import math
+import os
+import random
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+from refusals import refusal
+from understudy.domain import table_files, tables
+from understudy.domain.schema import Schema
+from understudy.errors import BadInput
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "salary": {"role": "confidential", "type": "continuous", "bounds": [0, 600000]},
+            "children": {"role": "confidential", "type": "count", "bounds": [0, 20]},
+            "gender": {"role": "public", "type": "categorical", "levels": ["F", "M"]},
+            "grade": {"role": "public", "type": "categorical", "levels": [1, 2, "03"]},
+            "id": {"role": "ignore"},
+        }
+    }
+)
+NUMBER = Schema.from_dict(
+    {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [-1000, 1000]}}}
+)
+STATISTICAL = {
+    ".dta": pyreadstat.write_dta,
+    ".sav": pyreadstat.write_sav,
+    ".xpt": pyreadstat.write_xport,
+}
+
+
+def saved(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# Reading.
+
+
+def test_csv_is_read_as_text(tmp_path):
+    frame = tables.read(saved(tmp_path / "t.csv", 'a,b\n007,NA\n,"x,""y"\n'))
+    assert frame.to_dict("list") == {"a": ["007", ""], "b": ["NA", 'x,"y']}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbfa,b\r\n1,2\r\n",
+        b"a,b\r1,2\r",
+        b"a,b\n1,2",
+        b"a,b\n\n1,2\n\n",
+        b'"a","b"\n"1","2"\n',
+    ],
+)
+def test_csv_comes_in_several_forms(tmp_path, content):
+    frame = tables.read(saved(tmp_path / "T.CSV", content))
+    assert frame.to_dict("list") == {"a": ["1"], "b": ["2"]}
+
+
+def test_a_blank_line_is_a_missing_value_where_a_record_is_one_value(tmp_path):
+    frame = tables.read(saved(tmp_path / "t.csv", "x\n1\n\n3\n"))
+    assert "row 2 of column 'x' of the table is missing" in refusal(tables.encode, frame, NUMBER)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "blank line"),
+        (b"a,b\n", "no records"),
+        (b"a,b", "no records"),
+        (b"\xef\xbb\xbf", "blank line"),
+        (b"a,b,a\n987,654,3\n", "columns 1 and 3"),
+        (b"a,\n987,654\n", "column 2 of"),
+        (b'a,"b\nc"\n987,654\n', "column 2 of"),
+        (b"a,b\n1,2\n987,654,3\n", "row 2 of"),
+        (b"a,b\n1,2\n987\n", "row 2 of"),
+        (b"a,b\n987,654,3\n987,654,3\n", "row 1 of"),
+        (b'a,b\n1,"987\n3,654\n', "quotation mark"),
+        (b'a,b\n1,"987\n3,4\n5,"654\n', "quotation mark"),
+        (b'a,"b\n1,987\n3,654\n', "quotation mark"),
+        (b"a,b\n1,987\xff\n", "not UTF-8"),
+        ("a,b\n987,654\n".encode("utf-16"), "not UTF-8"),
+        (b"a,b\n1," + b"987654" * 50_000, "malformed"),
+    ],
+)
+def test_a_malformed_csv_file_is_refused_without_its_values(tmp_path, content, said):
+    path = saved(tmp_path / "t.csv", content)
+    sentence = refusal(tables.read, path)
+    assert said in sentence
+    assert str(path) in sentence
+    assert not {"987", "654"} & set(sentence.replace(str(path), "").split())
+    assert "987" not in sentence.replace(str(path), "")
+
+
+def test_rows_are_counted_across_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr(table_files, "_CHUNK", 3)
+    good = "a,b\n" + "".join(f"{row},x\n" for row in range(10))
+    frame = tables.read(saved(tmp_path / "t.csv", good))
+    assert list(frame["a"]) == [str(row) for row in range(10)]
+    assert list(frame.index) == list(range(10))
+    assert "row 11 of" in refusal(tables.read, saved(tmp_path / "t.csv", good + "1\n"))
+
+
+def test_paths_that_are_no_table_are_refused(tmp_path):
+    assert "there is no file" in refusal(tables.read, tmp_path / "none.csv")
+    (tmp_path / "folder.csv").mkdir()
+    assert "is not a file" in refusal(tables.read, tmp_path / "folder.csv")
+    for name in ("t.xlsx", "t", "t.csv.gz"):
+        sentence = refusal(tables.read, saved(tmp_path / name, "a\n1\n"))
+        assert ".csv, .parquet, .dta, .sas7bdat, .xpt, .sav" in sentence
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_an_unreadable_file_is_refused(tmp_path):
+    path = saved(tmp_path / "t.csv", "a\n1\n")
+    path.chmod(0)
+    assert "Permission denied" in refusal(tables.read, path)
+
+
+@pytest.mark.parametrize("suffix", STATISTICAL)
+def test_statistical_packages_give_their_stored_codes(tmp_path, suffix):
+    stored = pd.DataFrame({"salary": [1.5, 2.0], "grade": [2, 1], "gender": ["M", "F"]})
+    labels = {"grade": {1: "low", 2: "high"}}
+    keywords = {} if suffix == ".xpt" else {"variable_value_labels": labels}
+    STATISTICAL[suffix](stored, tmp_path / f"t{suffix}", **keywords)
+    schema = Schema.from_dict(
+        {"columns": {c.name: c.to_dict() for c in SCHEMA.columns if c.name in stored}}
+    )
+    columns = tables.encode(tables.read(tmp_path / f"t{suffix}"), schema)
+    assert list(columns["salary"]) == [1.5, 2.0]
+    assert list(columns["grade"]) == [1, 0]
+    assert list(columns["gender"]) == [1, 0]
+
+
+@pytest.mark.parametrize("suffix", STATISTICAL)
+def test_dates_and_missing_values_of_statistical_packages_do_not_pass_unseen(tmp_path, suffix):
+    stored = pd.DataFrame({"x": [1.0, math.nan], "day": [datetime.date(2020, 1, 1)] * 2})
+    STATISTICAL[suffix](stored, tmp_path / f"t{suffix}")
+    frame = tables.read(tmp_path / f"t{suffix}")
+    assert frame["day"].dtype.kind == "f"
+    assert "row 2 of column 'x' of the table is missing" in refusal(
+        tables.encode, frame[["x"]], NUMBER
+    )
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".dta", ".sas7bdat", ".xpt", ".sav"])
+def test_files_that_are_not_what_their_name_says_are_refused(tmp_path, suffix):
+    path = saved(tmp_path / f"t{suffix}", b"secret" * 200)
+    sentence = refusal(tables.read, path)
+    assert "damaged or of another format" in sentence
+    assert "secret" not in sentence
+    assert "is empty" in refusal(tables.read, saved(path, b""))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".dta", ".xpt", ".sav"])
+def test_damaged_files_are_read_or_refused_and_nothing_else(tmp_path, suffix):
+    frame = pd.DataFrame({"x": np.arange(30) * 1.5, "g": ["Fé", "M"] * 15, "n": range(30)})
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        STATISTICAL[suffix](frame, path)
+    whole = path.read_bytes()
+    # The number of rows, which is stored before, is spared: readers reserve the memory it asks for.
+    start = 100
+    chance = random.Random(7)
+    refused = 0
+    for _ in range(150):
+        damaged = bytearray(whole[: chance.choice([None, chance.randrange(start + 1, len(whole))])])
+        for _ in range(chance.choice([1, 3, 20])):
+            damaged[chance.randrange(start, len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            tables.read(path)
+        except BadInput:
+            refused += 1
+    assert refused > 20
+
+
+def test_a_named_index_in_parquet_is_a_column_and_an_unnamed_one_is_not(tmp_path):
+    frame = pd.DataFrame({"x": [1.0, 2.0]}, index=pd.Index([5, 7], name="id"))
+    frame.to_parquet(tmp_path / "t.parquet")
+    assert list(tables.read(tmp_path / "t.parquet").columns) == ["id", "x"]
+    frame.rename_axis(None).to_parquet(tmp_path / "t.parquet")
+    assert list(tables.read(tmp_path / "t.parquet").columns) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["x", "x"], "columns 1 and 2"),
+        (["x", ""], "column 2"),
+        (["x", 3], "column 2"),
+        (["x", "a\nb"], "column 2"),
+    ],
+)
+def test_columns_need_a_usable_name_of_their_own(names, said):
+    assert said in refusal(tables.encode, pd.DataFrame([[1, 2]], columns=names), NUMBER)
+
+
+def test_csv_is_written_plainly_and_numbers_survive(tmp_path):
+    frame = pd.DataFrame({"x": [0.1 + 0.2, 1e-300], "n": [1, 2], "g": ["é", 'a,"b']})
+    tables.write(frame, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_bytes() == (
+        'x,n,g\n0.30000000000000004,1,é\n1e-300,2,"a,""b"\n'.encode()
+    )
+
+
+def test_other_formats_are_not_written_and_the_disk_may_refuse(tmp_path):
+    frame = pd.DataFrame({"x": [1]})
+    assert ".csv or .parquet" in refusal(tables.write, frame, tmp_path / "t.dta")
+    for suffix in table_files.WRITABLE:
+        with pytest.raises(OSError, match="t"):
+            tables.write(frame, tmp_path / "missing" / f"t{suffix}")

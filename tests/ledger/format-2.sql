@@ -1,0 +1,16 @@
+BEGIN TRANSACTION;
+CREATE TABLE understudy_entries ( number INTEGER PRIMARY KEY, kind TEXT NOT NULL, time TEXT NOT NULL, label TEXT NOT NULL, epsilon TEXT NOT NULL, rho TEXT NOT NULL, details TEXT NOT NULL, refers_to INTEGER, previous TEXT NOT NULL, hash TEXT NOT NULL);
+INSERT INTO "understudy_entries" VALUES(1,'charge','2026-11-17T00:04:52+00:00','2025-01','0.5','0.03125','{"kind":"strict","membership_protected":true,"period":"2025-01","theta":{"phi":0.25},"unit":"row"}',NULL,'b21ae01a9d5f9466b8294112a49d3c6647ebaa6caedd32000aac192f76b1f900','0bea8f64012ee9e9cf41bd2a04a2a273e8770c85169ba5726cc1483b59990922');
+INSERT INTO "understudy_entries" VALUES(2,'published','2026-11-17T00:04:52+00:00','2025-01','0.0','0.0','{}',1,'0bea8f64012ee9e9cf41bd2a04a2a273e8770c85169ba5726cc1483b59990922','1f9272a9c3ec276cb78be87a42699cd7d31bd3f34c6904518da5f3736a9ea83d');
+INSERT INTO "understudy_entries" VALUES(3,'charge','2026-11-17T00:04:52+00:00','2025-02 März','0.25','0.03125','{"kind":"strict","membership_protected":true,"unit":"row"}',NULL,'1f9272a9c3ec276cb78be87a42699cd7d31bd3f34c6904518da5f3736a9ea83d','b375cd2ee6a71405cda598bb8796b3fcd262b91d6c4f6658d0ccb060128df83d');
+CREATE TABLE understudy_head ( one INTEGER PRIMARY KEY CHECK (one = 1), count INTEGER NOT NULL, hash TEXT NOT NULL);
+INSERT INTO "understudy_head" VALUES(1,3,'b375cd2ee6a71405cda598bb8796b3fcd262b91d6c4f6658d0ccb060128df83d');
+CREATE TABLE understudy_settings ( one INTEGER PRIMARY KEY CHECK (one = 1), schema_version INTEGER NOT NULL, budget TEXT NOT NULL, adjacency TEXT NOT NULL, population TEXT NOT NULL, delta TEXT, unit TEXT, membership INTEGER, created TEXT NOT NULL, hash TEXT NOT NULL);
+INSERT INTO "understudy_settings" VALUES(1,2,'2.0','add-remove','earners — 2025','1e-06',NULL,NULL,'2026-11-17T00:04:46+00:00','b21ae01a9d5f9466b8294112a49d3c6647ebaa6caedd32000aac192f76b1f900');
+CREATE TRIGGER understudy_settings_UPDATE BEFORE UPDATE ON understudy_settings  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER understudy_settings_DELETE BEFORE DELETE ON understudy_settings  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER understudy_entries_UPDATE BEFORE UPDATE ON understudy_entries  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER understudy_entries_DELETE BEFORE DELETE ON understudy_entries  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER understudy_head_UPDATE BEFORE UPDATE ON understudy_head WHEN (NEW.count <> OLD.count + 1) BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+CREATE TRIGGER understudy_head_DELETE BEFORE DELETE ON understudy_head  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+COMMIT;

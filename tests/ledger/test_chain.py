@@ -1,0 +1,172 @@
+"""Whatever is edited in a ledger is found."""
+
+import itertools
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ledgers import REFUSALS, charge, disarm, execute, filled
+from understudy.errors import BadInput, Refused
+from understudy.ledger.chain import Contents, _digest, canonical_details, verified
+from understudy.ledger.ledger import Ledger
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=10,
+)  # fmt: skip
+
+
+def test_details_without_end_are_refused():
+    endless = {}
+    endless["self"] = endless
+    with pytest.raises(BadInput, match="at most 20 deep"):
+        canonical_details(endless)
+
+
+@given(st.dictionaries(st.text(), JSON, max_size=4), st.randoms(use_true_random=False))
+def test_details_have_one_text_whatever_their_order_and_survive_it(details, random_):
+    text = canonical_details(details)
+    keys = random_.sample(list(details), len(details))
+    assert canonical_details({key: details[key] for key in keys}) == text
+    assert json.loads(text) == details
+    assert text.isascii()
+
+
+def attempts(ledger):
+    """Everything that must not work on an edited ledger."""
+    return [
+        ledger.verify,
+        ledger.entries,
+        ledger.spent,
+        ledger.left,
+        ledger.show,
+        lambda: charge(ledger, 0.01),
+    ]
+
+
+EDITS = {
+    "epsilon": "UPDATE understudy_entries SET epsilon = '0.05' WHERE number = 3",
+    "budget": "UPDATE understudy_settings SET budget = '500.0'",
+    "delta": "UPDATE understudy_settings SET delta = NULL",
+    "last row": "DELETE FROM understudy_entries WHERE number = 5",
+    "middle row": "DELETE FROM understudy_entries WHERE number = 3",
+    "all rows": "DELETE FROM understudy_entries",
+    "head": "UPDATE understudy_head SET count = 4",
+    "swapped": "UPDATE understudy_entries SET number = 6 WHERE number = 2",
+    "added": "INSERT INTO understudy_entries SELECT 6, kind, time, label, epsilon, rho, details, "
+    "refers_to, previous, hash FROM understudy_entries WHERE number = 5",
+}
+
+
+FOUND = {
+    "epsilon": "row 3 of the ledger .* was edited",
+    "budget": "the settings of the ledger .* were edited",
+    "delta": "the settings of the ledger .* were edited",
+    "last row": "ends with row 4",
+    "middle row": "row 3 of the ledger .* is missing",
+    "all rows": "ends with row 0",
+    "head": "ends with row 5",
+    "swapped": "row 2 of the ledger .* is missing or was renumbered",
+    "added": "row 6 of the ledger .* was edited",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_is_found_by_everything_that_uses_the_ledger(place, edit):
+    ledger = filled(place)
+    disarm(place)
+    execute(place, EDITS[edit])
+    for attempt in attempts(ledger):
+        with pytest.raises(Refused, match=FOUND[edit]):
+            attempt()
+    with pytest.raises(Refused, match=FOUND[edit]):
+        Ledger.open(place).verify()
+
+
+def test_an_edit_is_found_even_if_the_hash_of_its_row_is_computed_anew(tmp_path):
+    place = str(tmp_path / "ledger.db")
+    ledger = filled(place)
+    disarm(place)
+    intact = Path(place).read_bytes()
+    for number, found in ((3, "row 4 of .* does not follow"), (5, "ends with row 5, which is not")):
+        Path(place).write_bytes(intact)
+        with closing(sqlite3.connect(place)) as connection:
+            connection.row_factory = sqlite3.Row
+            chosen = "FROM understudy_entries WHERE number = ?"
+            row = dict(connection.execute(f"SELECT * {chosen}", (number,)).fetchone())
+            del row["hash"]
+            forged = _digest(row | {"epsilon": "0.01"})
+            connection.execute(
+                "UPDATE understudy_entries SET epsilon = '0.01', hash = ? WHERE number = ?",
+                (forged, number),
+            )
+            connection.commit()
+        with pytest.raises(Refused, match=found):
+            ledger.verify()
+
+
+@pytest.mark.parametrize(
+    "forgery", [{"epsilon": "-1.0"}, {"epsilon": "x"}, {"kind": "gift"}, {"details": "{"}]
+)
+def test_a_forged_row_that_makes_no_sense_is_refused_though_every_hash_fits(tmp_path, forgery):
+    contents = filled(tmp_path / "ledger.db")._store.read()
+    *rows, last = contents.rows
+    last = {key: value for key, value in (last | forgery).items() if key != "hash"}
+    last["hash"] = _digest(last)
+    forged = Contents(
+        settings=contents.settings,
+        rows=[*rows, last],
+        head={"count": contents.head["count"], "hash": last["hash"]},
+    )
+    with pytest.raises(Refused, match="holds rows that understudy did not write"):
+        verified(forged, name="the ledger")
+
+
+CHANGES = ["CAST({column} AS TEXT) || '0'", "'x'", "x'00ff'", "77", "1.5", "'1.0'", "''", "NULL"]
+
+
+@pytest.mark.parametrize("every_change", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_every_cell_of_every_row_is_covered_by_the_chain(tmp_path, every_change):
+    path = tmp_path / "ledger.db"
+    ledger = filled(path)
+    disarm(str(path))
+    intact = path.read_bytes()
+    changed = set()
+    for cell, change in itertools.product(cells(path), CHANGES):
+        if cell in changed and not every_change:
+            continue
+        table, column, row = cell
+        path.write_bytes(intact)
+        with closing(sqlite3.connect(path)) as connection:
+            set_ = f"SET {column} = {change.format(column=column)} WHERE rowid = {row}"
+            different = f"AND {column} IS NOT {change.format(column=column)}"
+            try:
+                done = connection.execute(f"UPDATE {table} {set_} {different}").rowcount
+            except sqlite3.IntegrityError:  # The type of a key, or a missing value.
+                continue
+            connection.commit()
+        if done:
+            changed.add(cell)
+            with pytest.raises(REFUSALS, match=str(path)):
+                ledger.verify()
+    assert changed == set(cells(path))
+    assert len(changed) == 5 * 10 + 9 + 2
+
+
+def cells(path):
+    """Return every cell as its table, column and row."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [
+            (table, column, row)
+            for table in ("understudy_entries", "understudy_settings", "understudy_head")
+            for _, column, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall()
+            for (row,) in connection.execute(f"SELECT rowid FROM {table}").fetchall()
+            if column != "one"
+        ]

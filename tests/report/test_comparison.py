@@ -1,0 +1,123 @@
+"""Comparing tables: files or frames, one or several, in text, JSON and as a page."""
+
+from __future__ import annotations
+
+import json
+import stat
+from functools import cache
+
+import pytest
+
+from pages import BANNER, HOSTILE, small_page, sound
+from understudy.errors import BadInput
+from understudy.report import render_comparison
+from understudy.report.comparison import compare
+from understudy.utility import measure_table
+
+PAGE = small_page()
+REAL, MADE, SCHEMA = PAGE.confidential, PAGE.synthetic, PAGE.schema
+
+
+@cache
+def one():
+    return render_comparison(compare(REAL, MADE, SCHEMA, regression="pay ~ job"))
+
+
+def test_a_comparison_promises_nothing_and_is_marked_confidential():
+    text = sound(one()).text
+    assert BANNER in text
+    assert "understudy compare" in text
+    assert "The guarantee" not in text
+    assert "Convergence" not in text
+    assert "max-ECDF" in text
+    assert "Total variation" in text
+
+
+def test_a_comparison_tells_of_pairs_of_propensity_and_of_the_regression_that_was_asked_for():
+    reader = sound(one())
+    for heading in ("Pairs of columns", "Telling the tables apart", "One analysis, in each table"):
+        assert heading in reader.text
+    assert "job[T.y]" in reader.text
+    assert "Missing values" not in reader.text
+    assert "as a heat map" in " ".join(reader.values("aria-label"))
+    assert "One analysis" not in render_comparison(compare(REAL, MADE, SCHEMA))
+
+
+def test_several_syntheses_stand_in_one_table_and_have_a_heat_map_each():
+    page = small_page(HOSTILE)
+    tables = {"first": page.synthetic, HOSTILE: page.confidential}
+    reader = sound(render_comparison(compare(page.confidential, tables, page.schema)))
+    assert reader.tags["svg"] == 2
+    assert "first" in reader.text
+    assert HOSTILE in "".join(reader.words)
+    assert "pairs: largest total variation" in reader.text
+
+
+def test_files_and_tables_are_compared_alike(tmp_path):
+    real, made, schema = tmp_path / "real.csv", tmp_path / "made.csv", tmp_path / "schema.toml"
+    REAL.to_csv(real, index=False)
+    MADE.to_csv(made, index=False)
+    columns = (
+        "[columns.pay]\nrole = 'confidential'\ntype = 'continuous'\nbounds = [0, 9]\n"
+        "[columns.job]\nrole = 'confidential'\ntype = 'categorical'\nlevels = ['x', 'y']\n"
+    )
+    schema.write_text(columns, encoding="utf-8")
+    of_files = compare(str(real), made, schema, regression="pay ~ job")
+    of_tables = compare(REAL, MADE, SCHEMA, regression="pay ~ job")
+    assert of_files.to_json() == of_tables.to_json()
+    assert of_files.title == "real.csv and made.csv"
+    assert of_tables.title == "the confidential table and the synthetic table"
+    utility = measure_table(REAL, MADE, SCHEMA, regression="pay ~ job")
+    assert json.loads(of_files.to_json()) == {
+        "confidential": True,
+        **json.loads(json.dumps(utility.to_dict())),
+    }
+    assert of_tables.to_text() == utility.to_text()
+
+
+def test_several_tables_have_the_names_that_tell_them_apart(tmp_path):
+    files = [tmp_path / month / "public" / "synthetic.csv" for month in ("may", "june")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        MADE.to_csv(file, index=False)
+    named = compare(REAL, files, SCHEMA)
+    assert [each.label for each in named.compared] == [
+        "may/public/synthetic.csv",
+        "june/public/synthetic.csv",
+    ]
+    numbered = compare(REAL, [MADE, REAL], SCHEMA)
+    assert [each.label for each in numbered.compared] == ["synthetic table 1", "synthetic table 2"]
+    assert [each["file"] for each in json.loads(numbered.to_json())["syntheses"]] == [
+        "synthetic table 1",
+        "synthetic table 2",
+    ]
+    assert "[2] synthetic table 2" in numbered.to_text()
+    with pytest.raises(BadInput, match="named twice"):
+        compare(REAL, [files[0], files[0]], SCHEMA)
+    with pytest.raises(BadInput, match="nothing to compare with") as refusal:
+        compare(REAL, [], SCHEMA)
+    assert refusal.value.arguments == ("synthetic",)
+
+
+def test_a_table_that_does_not_fit_is_named_and_found_before_any_is_measured():
+    beyond = MADE.assign(pay=[1, 2, 99.5])
+    with pytest.raises(BadInput, match="row 3 of column 'pay' of june") as refusal:
+        compare(REAL, {"may": MADE, "june": beyond}, SCHEMA, regression="nonsense")
+    assert "99.5" not in str(refusal.value)
+
+
+def test_a_notebook_shows_what_was_compared_and_no_number_of_it():
+    tables = {"made": MADE, "<b>": REAL}
+    html = compare(REAL, tables, SCHEMA, regression="pay ~ job")._repr_html_()
+    assert "made, &lt;b&gt;" in html
+    assert "pay, job" in html
+    assert "pay ~ job" in html
+    assert "to_text()" in html
+    assert not any(character.isdigit() for character in html)
+
+
+def test_a_page_is_readable_by_its_owner_alone(tmp_path):
+    file = tmp_path / "page.html"
+    compare(REAL, MADE, SCHEMA, regression="pay ~ job").write_page(file)
+    assert file.read_text("utf-8") == one()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600

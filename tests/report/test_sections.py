@@ -1,0 +1,117 @@
+"""The report's sections on the guarantee and on convergence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pages import (
+    CONDITIONAL,
+    STRICT,
+    UNSTATED,
+    Reader,
+    tiny_page,
+)
+from understudy.privacy.guarantee import Kind
+from understudy.report.sections import convergence
+
+
+def test_the_guarantee_is_stated_under_both_adjacencies_with_what_it_assumes():
+    text = Reader(tiny_page().render()).text
+    assert STRICT.headline in text
+    assert "ε = 2.5" in text
+    assert "ε = 5 " in text
+    assert "replace-one, as asked" in text
+    assert "add-remove, as asked" not in text
+    assert "Strict guarantee" in text
+    assert "What this rests on" in text
+    assert all(sentence in text for sentence in STRICT.assumptions)
+
+
+def test_a_conditional_guarantee_states_epsilon_and_its_condition():
+    text = Reader(tiny_page(guarantee=CONDITIONAL).render()).text
+    assert "! Conditional guarantee" in text
+    assert "conditional (ε holds, provided that the Markov chains have converged)" in text
+    assert CONDITIONAL.headline in text
+    assert "ε = 2.5" in text
+    assert "Strict" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "badge"), [(Kind.ASYMPTOTIC, "Asymptotic, no guarantee"), (Kind.NONE, "No guarantee")]
+)
+def test_what_is_not_strict_says_so_and_states_no_epsilon(kind, badge):
+    text = Reader(tiny_page(guarantee=replace(UNSTATED, kind=kind)).render()).text
+    assert badge in text
+    assert "ε = 2.5" not in text
+    assert text.count("no ε") >= 2
+    assert "What this rests on" not in text
+    assert "Strict guarantee" not in text
+
+
+def test_a_seeded_run_is_marked_as_not_for_release():
+    assert "Not for release" not in tiny_page().render()
+    assert "Not for release" in tiny_page(guarantee=replace(STRICT, seeded=True)).render()
+
+
+GOOD = {"mean": 0.0, "sd": 1.0, "rhat": 1.0, "ess_bulk": 1000.0}
+
+
+LIMITS = {"rhat": 1.01, "ess_bulk": 400}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [{"rhat": 1.02}, {"ess_bulk": 399.0}, {"rhat": np.nan}, {"rhat": None, "ess_bulk": None}],
+)
+def test_a_chain_that_misses_the_mark_or_has_no_number_fails(bad):
+    diagnostics = {"parameters": {"a": GOOD, "b": GOOD | bad}, "limits": LIMITS}
+    found = convergence(diagnostics, "nuts")
+    assert [row["passed"] for row in found["rows"]] == [True, False]
+    assert found["failed"]
+    assert found["sentence"].startswith("1 of 2 quantities miss the mark")
+
+
+def test_what_the_gate_saw_beyond_the_parameters_is_shown():
+    gate = {"log target": {"rhat": 1.2, "ess_bulk": 50.0}, "a": {"rhat": 1.0, "ess_bulk": 1000.0}}
+    found = convergence({"parameters": {"a": GOOD}, "gate": gate, "limits": LIMITS}, "nuts")
+    assert [(row["name"], row["passed"]) for row in found["rows"]] == [
+        ("log target", False),
+        ("a", True),
+    ]
+
+
+def test_exact_draws_have_nothing_to_converge():
+    exact = {"mean": 0.0, "sd": 1.0, "rhat": None, "ess_bulk": None}
+    found = convergence({"parameters": {"a": exact}}, "exact")
+    assert [row["passed"] for row in found["rows"]] == [None]
+    assert not found["failed"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "passed"),
+    [
+        ({"rhat": 1.01, "ess_bulk": 1000}, True),
+        ({"rhat": 1.01, "ess_bulk": 1001}, False),
+        ({"rhat": 0.99, "ess_bulk": 400}, False),
+        ({"rhat": 1.01}, False),
+        ({}, False),
+    ],
+)
+def test_the_report_judges_by_the_limits_of_the_gate_and_by_no_others(limits, passed):
+    found = convergence({"parameters": {"a": GOOD}, "limits": limits}, "nuts")
+    assert [row["passed"] for row in found["rows"]] == [passed]
+    assert len(found["marks"]) == len(limits)
+
+
+def test_limits_that_no_quantity_is_held_to_are_shown_as_well():
+    found = convergence(
+        {"parameters": {"a": GOOD}, "limits": LIMITS | {"divergences": 0.01}}, "nuts"
+    )
+    assert found["marks"] == [
+        ("R-hat at most", "1.01"),
+        ("ESS at least", "400"),
+        ("divergences", "0.01"),
+    ]

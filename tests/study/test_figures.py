@@ -1,0 +1,69 @@
+"""Every figure shows its rows, its panels and every value, and no label touches another."""
+
+import itertools
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+from study_results import R
+from understudy.study import figure_style, illustration
+from understudy.study.arms import ANALYSES, LABELS, true_value
+from understudy.study.catalogue import FIGURES
+from understudy.study.figures import draw
+
+
+def test_every_figure_is_there_in_both_formats(written):
+    names = {*FIGURES, illustration.NAME}
+    for ending in ("png", "svg"):
+        assert {path.stem for path in (written / "figures").glob(f"*.{ending}")} == names
+
+
+def texts(path):
+    root = ElementTree.parse(path).getroot()
+    return {"".join(node.itertext()).strip() for node in root.iter() if node.tag.endswith("}text")}
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_a_figure_names_its_rows_and_panels_in_text_that_stays_text(written, figure):
+    found = texts(written / "figures" / f"{figure.name}.svg")
+    assert {LABELS[mechanism] for mechanism in figure.mechanisms} <= found
+    assert {panel.title for panel in figure.layout.panels} <= found
+    assert ("Not in the paper:" in found) == bool(figure.beyond)
+
+
+@pytest.mark.parametrize("figure", FIGURES.values(), ids=FIGURES)
+def test_a_figure_shows_every_value_and_the_dashed_line_of_its_caption(results, figure):
+    canvas = draw(figure, results)
+    for axes, panel in zip(canvas.axes, figure.layout.panels, strict=True):
+        dashed = [line.get_xdata()[0] for line in axes.lines if line.is_dashed()]
+        if figure.statistic == "lipschitz_bound":
+            assert dashed == [panel.epsilon / 2]
+        elif figure.statistic in ANALYSES:
+            assert dashed == [pytest.approx(true_value(figure.statistic))]
+        else:
+            assert dashed == []
+        assert bool(dashed) == ("Dashed" in figure.caption(R))
+        low, high = axes.get_xlim()
+        for mechanism in (*figure.mechanisms, *figure.beyond):
+            values = results.values(mechanism, figure.statistic, epsilon=panel.epsilon, c1=panel.c1)
+            assert low < values.min() <= values.max() < high
+
+
+@pytest.mark.parametrize("name", ["avg-ecdf", "mean", "q15", "downscaling-q15"])
+def test_no_label_touches_another_or_is_cut_off(results, name):
+    with figure_style.style():
+        figure = draw(FIGURES[name], results)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+    renderer = canvas.get_renderer()
+    labels = [
+        text.get_window_extent(renderer)
+        for axes in figure.axes
+        for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), axes.title, *axes.texts)
+        if text.get_text() and text.get_visible()
+    ]
+    width, height = figure.bbox.size
+    assert all(box.x0 >= 0 and box.x1 <= width for box in labels)
+    assert all(box.y0 >= 0 and box.y1 <= height for box in labels)
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(labels, 2))

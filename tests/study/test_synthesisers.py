@@ -1,0 +1,22 @@
+"""Every synthesiser that has a label has a mechanism, at the settings asked for."""
+
+from understudy.mechanisms import Mechanism
+from understudy.privacy.guarantee import Adjacency
+from understudy.study import synthesisers
+from understudy.study.arms import LABELS
+
+
+def test_every_label_but_that_of_the_data_has_a_mechanism():
+    assert {*synthesisers.bayesian(4.0), *synthesisers.others(4.0)} == {*LABELS} - {"data"}
+
+
+def test_settings_reach_the_mechanisms():
+    for name, mechanism in synthesisers.bayesian(4.0, 0.8).items():
+        assert isinstance(mechanism, Mechanism)
+        assert mechanism.name == name
+        assert getattr(mechanism, "epsilon", 4.0) == 4.0
+        assert getattr(mechanism, "c1", 0.8) == 0.8
+    others = synthesisers.others(3.0)
+    assert {mechanism.epsilon for mechanism in others.values()} == {3.0}
+    # With a Laplace scale of 2/ε, as in the paper, a replaced record costs ε.
+    assert {others[name].adjacency for name in ("ph", "ph-sqrt")} == {Adjacency.REPLACE_ONE}

@@ -1,0 +1,73 @@
+"""A small schema of mixed columns for models of all columns, and what is asked of each of them."""
+
+import itertools
+from functools import partial
+
+import numpy as np
+from scipy.optimize import minimize
+
+from understudy import Schema
+from understudy._jax import jax, jnp
+from understudy.score import Row, log_target
+
+GENDER = {"role": "confidential", "type": "categorical", "levels": ["F", "M"]}
+AGE = {"role": "confidential", "type": "integer", "bounds": [25, 28]}
+PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 50]}
+WEEKS = {"role": "confidential", "type": "integer", "bounds": [0, 52]}
+
+
+def schema(**columns):
+    return Schema.from_dict({"table": {"size": 500}, "columns": columns})
+
+
+def theta_of(model, seed=0, scale=1.0):
+    key = jax.random.key(seed)
+    return model.constrain(scale * jax.random.normal(key, (model.dimension,)))
+
+
+def every_record(**values):
+    """Return columns that hold every combination of the given values."""
+    combined = np.array(list(itertools.product(*values.values())))
+    return dict(zip(values, combined.T, strict=True)) | {
+        name: combined[:, place].astype(np.int64)
+        for place, (name, column) in enumerate(values.items())
+        if isinstance(column, range)
+    }
+
+
+def loglik(model, theta, columns):
+    return np.asarray(jax.jit(model.record_loglik)(theta, model.prepare(columns)))
+
+
+def gradient(model, theta, columns):
+    """Return the gradient of each record's log-likelihood, by unconstrained coordinate."""
+    data, z = model.prepare(columns), model.unconstrain(theta)
+    slopes = jax.jit(jax.jacfwd(lambda z: model.record_loglik(model.constrain(z), data)))
+    return np.asarray(slopes(z))
+
+
+def fitted(model, columns):
+    """Return θ at the peak of the posterior without privacy."""
+    data = model.prepare(columns)
+    records = len(next(iter(columns.values())))
+    row = Row(jnp.ones(records), jnp.zeros(records), jnp.asarray(np.inf))
+    return model.constrain(peak(model, data, row, np.zeros(model.dimension)))
+
+
+def peak(model, data, row, start):
+    """Return where a climb of the target from a starting point ends."""
+    options = {"maxiter": 2000}
+    below = partial(_below, model)
+    climb = minimize(below, start, (data, row), jac=True, method="L-BFGS-B", options=options)
+    return jnp.asarray(climb.x)
+
+
+@partial(jax.jit, static_argnames="model")
+def _below(model, z, data, row):
+    """Return minus the target with its slope, compiled once however often a test climbs."""
+    return jax.value_and_grad(lambda z: -log_target(model, z, data, row))(z)
+
+
+def middles(count, upper):
+    """Return the middles of so many equal parts of [0, upper], for quadrature of a density of u."""
+    return (np.arange(count) + 0.5) * upper / count

@@ -1,0 +1,79 @@
+"""Regressions against another optimiser and textbook formulas."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from understudy.utility.fits import least_squares, logistic
+
+
+def logistic_by_optimiser(design: np.ndarray, outcome: np.ndarray) -> np.ndarray:
+    def loss(b):
+        linear = design @ b
+        return np.logaddexp(0, linear).sum() - outcome @ linear
+
+    def slope(b):
+        return design.T @ (1 / (1 + np.exp(-design @ b)) - outcome)
+
+    best = minimize(loss, np.zeros(design.shape[1]), jac=slope, method="BFGS", tol=1e-9)
+    return best.x
+
+
+def test_logistic_regression_agrees_with_another_optimiser_on_repeated_columns():
+    rng = np.random.default_rng(15)
+    x = rng.normal(size=(200, 2))
+    outcome = (rng.random(200) < 1 / (1 + np.exp(-x[:, 0]))).astype(float)
+    design = np.column_stack([np.ones(200), x])
+    fit = logistic(np.column_stack([design, x[:, 1]]), outcome)
+    best = logistic_by_optimiser(design, outcome)
+    assert fit.rank == 3
+    assert fit.estimable.tolist() == [True, True, False, False]
+    assert fit.coefficients[:2] == pytest.approx(best[:2], abs=1e-5)
+    probability = 1 / (1 + np.exp(-design @ best))
+    information = design.T @ (design * (probability * (1 - probability))[:, None])
+    assert fit.errors[:2] == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information)))[:2])
+
+
+def test_least_squares_of_repeated_columns_tells_what_every_solution_agrees_on():
+    rng = np.random.default_rng(16)
+    x = rng.normal(size=(60, 2)) * [1, 1e5]
+    outcome = x @ [2, 3e-5] + rng.normal(size=60)
+    design = np.column_stack([np.ones(60), x])
+    fit = least_squares(np.column_stack([design, x[:, 1]]), outcome)
+    values, residual = np.linalg.lstsq(design, outcome)[:2]
+    errors = np.sqrt(residual[0] / 57 * np.diag(np.linalg.inv(design.T @ design)))
+    assert fit.rank == 3
+    assert fit.estimable.tolist() == [True, True, False, False]
+    assert fit.coefficients[:2] == pytest.approx(values[:2])
+    assert fit.errors[:2] == pytest.approx(errors[:2])
+    assert fit.fitted == pytest.approx(design @ values)
+
+
+def test_without_a_record_to_spare_there_are_no_standard_errors():
+    fit = least_squares(np.eye(3), np.arange(3.0))
+    assert fit.coefficients == pytest.approx([0, 1, 2])
+    assert np.isnan(fit.errors).all()
+
+
+def test_separated_outcomes_have_probabilities_but_no_slope():
+    x = np.linspace(-1, 1, 40)
+    outcome = (x > 0).astype(float)
+    fit = logistic(np.column_stack([np.ones(40), x]), outcome)
+    assert not fit.estimable.any()
+    assert fit.fitted == pytest.approx(outcome, abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", [5181, 4361])
+def test_heavy_tails_do_not_throw_the_fit_off(seed):
+    """Steps that are never halved end on these tables at a deviance of thousands."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(1, 400)), int(rng.integers(1, 12))
+    x = np.exp(3 * rng.normal(size=(n, k)))
+    outcome = (rng.random(n) < 1 / (1 + np.exp(-np.clip(x[:, 0], -3, 3)))).astype(float)
+    fit = logistic(np.column_stack([np.ones(n), x]), outcome)
+    likelihood = np.where(outcome == 1, fit.fitted, 1 - fit.fitted)
+    constant = outcome.mean()
+    null = -2 * n * (constant * np.log(constant) + (1 - constant) * np.log(1 - constant))
+    assert -2 * np.log(likelihood).sum() < null

@@ -1,0 +1,107 @@
+"""The utility of a whole table: which columns count, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from understudy.domain.schema import Schema
+from understudy.errors import BadInput
+from understudy.utility import as_population, compare, measure_pairs, measure_table
+from understudy.utility.propensity import measure_propensity
+
+SCHEMA = Schema.from_dict(
+    {
+        "columns": {
+            "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 9]},
+            "job": {"role": "confidential", "type": "categorical", "levels": ["x", "y"]},
+            "age": {"role": "public", "type": "integer", "bounds": [0, 99]},
+            "id": {"role": "ignore"},
+        }
+    }
+)
+
+
+def sample(seed: int, n: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "pay": rng.uniform(0, 9, n),
+            "job": rng.choice(["x", "y"], n),
+            "age": rng.integers(0, 100, n),
+        }
+    )
+
+
+def test_a_table_has_the_measures_of_its_parts():
+    ours, theirs = sample(0, 120).assign(id=range(120)), sample(1, 80)
+    found = measure_table(ours, theirs, SCHEMA, regression="pay ~ job + age")
+    columns = [SCHEMA.column(name) for name in ("pay", "job", "age")]
+    assert found.columns == compare(ours, theirs, SCHEMA)
+    assert found.pairs == measure_pairs(ours, theirs, columns)
+    assert found.propensity == measure_propensity(ours, theirs, columns)
+    assert found.regression is not None
+    written = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert list(written) == ["utility", "pairs", "propensity", "regression"]
+
+
+def test_the_headlines_are_the_measures_themselves():
+    found = measure_table(sample(2, 50), sample(3, 50), SCHEMA, regression="pay ~ age")
+    distances = [pair.total_variation for pair in found.pairs]
+    assert found.headlines() == {
+        "pay: max-ECDF": found.columns["pay"].max_ecdf,
+        "job: total variation": found.columns["job"].total_variation,
+        "pairs: mean total variation": pytest.approx(np.mean(distances)),
+        "pairs: largest total variation": max(distances),
+        "propensity: pMSE ratio": found.propensity.ratio,
+        "regression: mean overlap": found.regression.mean_overlap,
+    }
+
+
+def test_a_public_column_that_one_table_lacks_is_left_out():
+    found = measure_table(sample(4, 50), sample(5, 50)[["pay", "job"]], SCHEMA)
+    assert [pair.columns for pair in found.pairs] == [("pay", "job")]
+    assert found.regression is None
+    with pytest.raises(BadInput, match="names 'age'"):
+        measure_table(sample(4, 50), sample(5, 50)[["pay"]].assign(job="x"), SCHEMA,
+                      regression="pay ~ age")  # fmt: skip
+
+
+def test_a_single_column_has_no_pairs():
+    schema = Schema.from_dict({"columns": {"pay": SCHEMA.column("pay").to_dict()}})
+    found = measure_table(sample(6, 50)[["pay"]], sample(7, 50)[["pay"]], schema)
+    assert found.pairs == ()
+    assert list(found.headlines()) == ["pay: max-ECDF", "propensity: pMSE ratio"]
+
+
+def test_text_is_read_as_the_schema_declares_it():
+    ours, theirs = sample(8, 50), sample(9, 50)
+    text = ours.astype({"pay": str, "age": str})
+    assert measure_table(text, theirs, SCHEMA) == measure_table(ours, theirs, SCHEMA)
+
+
+def test_a_table_that_does_not_fit_the_schema_is_refused_by_its_name():
+    beyond = sample(10, 5).assign(pay=[1, 2, 3, 4, 99.5])
+    with pytest.raises(BadInput, match="row 5 of column 'pay' of the synthetic table") as refusal:
+        measure_table(sample(11, 5), beyond, SCHEMA)
+    assert "99.5" not in str(refusal.value)
+    with pytest.raises(BadInput, match="the confidential table has no column 'job'"):
+        measure_table(sample(12, 5)[["pay"]], sample(13, 5), SCHEMA)
+
+
+def test_a_weighted_table_is_compared_as_the_population_that_it_stands_for():
+    columns = {
+        "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 9]},
+        "w": {"role": "survey-weight", "bounds": [0, 100], "average": 1},
+    }
+    schema = Schema.from_dict({"columns": columns})
+    survey = pd.DataFrame({"pay": [1.0, 2.0, 3.0], "w": [1.0, 2.0, 7.0]})
+    everybody = pd.DataFrame({"pay": np.repeat([1.0, 2.0, 3.0], [1, 2, 7])})
+    found = measure_table(survey, everybody, schema)
+    assert found.columns["pay"].max_ecdf == 0
+    coded = {"pay": survey["pay"].to_numpy(), "w": survey["w"].to_numpy()}
+    values, counts = np.unique(as_population(coded, schema)["pay"], return_counts=True)
+    assert dict(zip(values, counts, strict=True)) == {1.0: 3, 2.0: 6, 3.0: 21}
