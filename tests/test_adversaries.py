@@ -103,6 +103,7 @@ def test_a_start_where_the_target_is_not_finite_is_replaced_by_the_next():
     assert np.array_equal(starts, points[[0, 2, 3, 4]])
 
 
+@pytest.mark.slow
 def test_a_funnel_does_not_pass_the_gate_because_its_trajectories_diverge():
     model = adversaries.funnel()
     fit = nuts(model, *target(model, 1.0), Source(1), largest_blocks=1)

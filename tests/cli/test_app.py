@@ -88,10 +88,12 @@ def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, plac
     def fail(*arguments, **keywords):
         raise RuntimeError(f"could not handle {survey.secret}")
 
+    import understudy.domain.frames
     import understudy.synthesis.preparation
     import understudy.synthesis.run
 
-    for module in (tables, understudy.synthesis.preparation, understudy.synthesis.run):
+    synthesis = understudy.synthesis
+    for module in (tables, understudy.domain.frames, synthesis.preparation, synthesis.run):
         if hasattr(module, place):
             monkeypatch.setattr(module, place, fail)
     sentence = says(*JOB, *HISTOGRAM, code=70)
@@ -136,6 +138,7 @@ def test_a_full_disk_leaves_nothing_behind(desk, survey, limit, tmp_path_factory
     assert contents(desk) == before
 
 
+@pytest.mark.slow
 def test_a_full_disk_spares_an_earlier_release(earlier, survey):
     before = contents(earlier.parent)
     process = started(FULL_DISK.format(limit=100), *JOB, *HISTOGRAM, "--force")

@@ -37,6 +37,7 @@ def test_more_rows_come_from_the_public_part_alone(released, extension, tmp_path
     assert names(tmp_path) == {"public", file.name}
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_needs_no_confidential_table(desk):
     release = histogram(desk, "out")
     for name in ("survey.csv", "survey.toml", "public.toml"):

@@ -17,11 +17,12 @@ from understudy.privacy.guarantee import Kind
 from understudy.samplers.nuts import nuts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mechanism",
     [
         us.Unweighted(),
-        pytest.param(us.Weighted(), marks=pytest.mark.slow),
+        us.Weighted(),
         us.CensorUw(epsilon=2.0),
     ],
     ids=lambda mechanism: mechanism.name,

@@ -1,5 +1,7 @@
 """A release's parameters, read back and checked before anything follows from them."""
 
+import json
+
 import pytest
 
 import understudy as us
@@ -10,9 +12,11 @@ from understudy.mechanisms.published import fits_model, read_parameters
 @pytest.mark.parametrize(
     ("mechanism", "options"),
     [
-        (us.Unweighted(), {}),
+        pytest.param(us.Unweighted(), {}, marks=pytest.mark.slow),
         (us.Anchored(epsilon=1.0), {"seed": 1}),
-        (us.CensorUw(epsilon=1.0), {"accept_poor_mixing": True}),
+        pytest.param(
+            us.CensorUw(epsilon=1.0), {"accept_poor_mixing": True}, marks=pytest.mark.slow
+        ),
     ],
     ids=["no number", "seeded", "waived"],
 )
@@ -66,3 +70,15 @@ def test_what_is_no_parameters_file_is_refused(tmp_path, text, reason):
 )
 def test_theta_has_a_finite_number_for_each_element_and_no_more(theta, fits):
     assert fits_model(theta, MODEL) is fits
+
+
+@pytest.mark.parametrize(
+    "told", [{"kind": "none"}, {"kind": "asymptotic"}, {"convergence_waived": True}]
+)
+def test_nor_is_one_that_says_so_of_itself(tmp_path, told):
+    release = us.synthesize(MODEL, TABLE, us.Anchored(epsilon=1.0))
+    file = release.write(tmp_path / "out") / "public/parameters.json"
+    assert us.read_anchor(file, MODEL) == release.parameters[0]["parameters"]
+    file.write_text(json.dumps(json.loads(file.read_text()) | told))
+    with pytest.raises(us.BadInput, match="not released under a strict or conditional"):
+        us.read_anchor(file, MODEL)

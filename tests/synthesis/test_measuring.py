@@ -10,9 +10,8 @@ from synthesised import ALONE, BETA, TABLE
 from understudy.synthesis.measuring import _finite_numbers, earlier_table
 
 
-@pytest.mark.parametrize(
-    ("tables", "smallest"), [pytest.param(1, 400, marks=pytest.mark.slow), (100, 1000)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("tables", "smallest"), [(1, 400), (100, 1000)])
 def test_the_report_shows_the_limits_that_the_gate_held_the_chains_to(tables, smallest):
     """Many tables take many draws that are nearly independent, so the gate asks for more."""
     from understudy.report.sections import convergence

@@ -3,8 +3,10 @@
 import pytest
 
 import understudy as us
-from synthesised import ALONE, BETA, COLUMN, GROUPED, TABLE
-from understudy._jax import jax
+from synthesised import ALONE, BETA, COLUMN, GROUPED, TABLE, VALUES
+from understudy._jax import jax, jnp
+from understudy.domain.fingerprints import Fingerprint
+from understudy.mechanisms.reference import Reference
 from understudy.synthesis.preparation import prepare
 
 
@@ -44,7 +46,8 @@ def test_the_size_must_be_declared_where_it_is_protected():
 
 
 def test_the_table_itself_is_no_reference():
-    own = us.reference(BETA, TABLE, confidential=True)
+    known = Fingerprint.of({"x": VALUES}, ALONE)
+    own = Reference(jnp.zeros((1, 2)), (0.0, 1.0), {}, "confidential", known)
     with pytest.raises(us.Refused, match="the confidential table itself"):
         us.synthesize(BETA, TABLE, us.CensorW(epsilon=3.0, reference=own))
     with pytest.raises(us.Refused, match="the confidential table itself"):

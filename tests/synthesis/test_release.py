@@ -173,9 +173,8 @@ def shown(capsys):
     return capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "place", ["release._settle", pytest.param("release._move_into_place", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["release._settle", "release._move_into_place"])
 def test_a_killed_run_is_named_by_the_ledger_and_swept_by_the_next(desk, capsys, place):
     us.Ledger.create("ledger.db", budget=5.0, adjacency="add-remove")
     process = started(place)

@@ -24,7 +24,7 @@ def test_rows_come_from_the_published_parameters_alone(monkeypatch):
             published, plan, Source(9), **settings
         ),
     )
-    release = us.synthesize(BETA, TABLE, us.CensorUw(epsilon=3.0), seed=1)
+    release = us.synthesize(BETA, TABLE, us.Anchored(epsilon=3.0), seed=1)
     published = json.loads(json.dumps(release.parameters[0]))
     rows = simulation.simulate(published, Skeleton({}, SIZE), Source(9), model=BETA)
     pd.testing.assert_frame_equal(rows, release.synthetic)
