@@ -1,13 +1,18 @@
 """What tests share: hypothesis settings, and a small confidential table with its schema."""
 
+import os
+import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from offices import write_tables
+from settling import settled
 
 # Compilation makes a first example slow, and a test must say the same thing every time.
 settings.register_profile("understudy", deadline=None, derandomize=True, print_blob=True)
@@ -15,17 +20,20 @@ settings.load_profile("understudy")
 
 MOST_MAPPINGS = 20_000
 """Linux allows a process 65,530, and every kernel that JAX compiles takes several."""
+MOST_MEMORY = 5 * 2**28
+"""Bytes that a process may keep from one file of tests to the next."""
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_kernels() -> Iterator[None]:
     """Let go of compiled kernels before a process that runs a thousand tests has too many."""
     yield
-    mappings = Path("/proc/self/maps")
-    if "jax" in sys.modules and mappings.exists():
-        with mappings.open("rb") as lines:
+    own = Path("/proc/self")
+    if "jax" in sys.modules and own.exists():
+        with (own / "maps").open("rb") as lines:
             count = sum(1 for _ in lines)
-        if count > MOST_MAPPINGS:
+        resident = int((own / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        if count > MOST_MAPPINGS or resident > MOST_MEMORY:
             sys.modules["jax"].clear_caches()
 
 
@@ -94,3 +102,42 @@ def desk(tmp_path: Path, survey: Survey, monkeypatch: pytest.MonkeyPatch) -> Pat
     """Return a directory of its own, made the current one, that holds the survey's files."""
     monkeypatch.chdir(tmp_path)
     return survey.write(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a reference, a month's table and their schema."""
+    return write_tables(tmp_path_factory.mktemp("work"), ["reference", "january"])
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workplace with a policy that was calibrated on a public reference."""
+    place = write_tables(tmp_path_factory.mktemp("office"), range(4), drift=0.1)
+    calibration = settled(
+        place / "0.csv",
+        reference_is="confidential",
+        schema=place / "pay.toml",
+        model="beta",
+        epsilon=0.5,
+        mechanisms=["anchored"],
+        draws=1,
+        population="staff",
+        budget=2.0,
+    )
+    # A public reference would be fitted for its θ, which takes seconds and is tested elsewhere.
+    theta = {"phi": 2 / 7, "lambda": 7.0}
+    policy = replace(calibration.policy, reference_is="public", anchor=theta)
+    replace(calibration, policy=policy).write(place / "POLICY.toml", schema=place / "pay.toml")
+    return place
+
+
+@pytest.fixture
+def office(prepared: Path, tmp_path: Path) -> Path:
+    """A copy of it, with a ledger."""
+    import understudy as us
+
+    place = tmp_path / "office"
+    shutil.copytree(prepared, place)
+    us.Ledger.create(place / "ledger.db", budget=2.0, adjacency="add-remove", population="staff")
+    return place

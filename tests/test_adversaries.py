@@ -53,6 +53,7 @@ def surely_more_than_allowed(often, seldom):
     return low > np.exp(EPSILON) * high
 
 
+@pytest.mark.slow
 def test_the_record_that_tips_two_wells_is_not_given_away():
     """With starts at the best of eight points it was: positive in 12 runs of 40 and in none on
     the neighbour, negative in none and in 18."""
@@ -102,6 +103,7 @@ def test_a_start_where_the_target_is_not_finite_is_replaced_by_the_next():
     assert np.array_equal(starts, points[[0, 2, 3, 4]])
 
 
+@pytest.mark.slow
 def test_a_funnel_does_not_pass_the_gate_because_its_trajectories_diverge():
     model = adversaries.funnel()
     fit = nuts(model, *target(model, 1.0), Source(1), largest_blocks=1)

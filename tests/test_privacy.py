@@ -92,6 +92,7 @@ def test_without_a_bound_one_record_can_do_anything():
     assert largest_log_ratio((table, np.ones(51)), (table, absent), math.inf) > 100
 
 
+@pytest.mark.slow
 def test_weights_from_the_same_data_break_epsilon_although_every_score_is_bounded():
     """One extreme record moves every other record's weight, and with them the whole posterior.
 

@@ -28,31 +28,6 @@ def test_both_bounds_belong_to_a_bin():
     assert histogram.counts(np.array([-2.0, 8.0]), COLUMN, 5).tolist() == [1, 0, 0, 0, 1]
 
 
-@pytest.mark.parametrize(
-    ("bins", "size", "expected"),
-    [
-        ("sqrt", 2000, 45),
-        ("ln", 2000, 8),
-        ("sqrt", 1, 1),
-        ("ln", 1, 1),
-        (12, None, 12),
-        ("9", 4, 9),
-    ],
-)
-def test_the_number_of_bins_comes_from_the_declared_size(bins, size, expected):
-    assert PerturbedHistogram(epsilon=1.0, bins=bins).bin_count(size) == expected
-
-
-def test_a_declared_size_beyond_reason_makes_no_endless_histogram():
-    with pytest.raises(BadInput, match="1,000,000,000 bins"):
-        PerturbedHistogram(epsilon=1.0).bin_count(10**18)
-
-
-def test_bins_without_a_declared_size_are_refused():
-    with pytest.raises(BadInput, match="declares none"):
-        PerturbedHistogram(epsilon=1.0).bin_count(None)
-
-
 @pytest.mark.parametrize("seed", [None, 7], ids=["opendp", "seeded"])
 @pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
 def test_the_noise_is_discrete_laplace_at_the_scale_of_the_adjacency(adjacency, seed):

@@ -7,7 +7,7 @@ import pytest
 import understudy as us
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import Anchored, CensorW, PerturbedHistogram
-from understudy.periods.policy import Policy, reference_file
+from understudy.periods.policy import Policy, model_terms, reference_file
 from understudy.privacy.guarantee import Adjacency
 
 SCHEMA = """\
@@ -238,3 +238,14 @@ def test_censor_w_has_weights_from_a_theta_or_is_refused(schema):
 def test_the_histogram_needs_neither_model_nor_anchor(schema):
     made = policy(schema, mechanism="ph", threshold=None, model=None, anchor=None)
     assert isinstance(made.build(None, None), PerturbedHistogram)
+
+
+def test_a_policy_keeps_no_directory_of_the_model_s_file(schema, in_file):
+    made, file = in_file
+    terms = model_terms(made.load_model(us.Schema.load(schema), f"{file}:staff"))
+    assert terms == {
+        "model": "mine.py:staff",
+        "family": None,
+        "priors": (),
+        "model_digest": hashlib.sha256(file.read_bytes()).hexdigest(),
+    }

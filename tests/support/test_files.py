@@ -1,38 +1,17 @@
 """What a killed run leaves behind is named by the ledger, and swept by the next run."""
 
 import fcntl
-import json
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 
 import pytest
 
 import understudy as us
 from ledgers import ROWS
-from understudy.cli import run
 from understudy.errors import BadInput
 from understudy.support import files
 from understudy.support.files import hidden_directory, leftovers, sweep, written_atomically
 from understudy.synthesis.release import check_destination
-
-JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--quiet"]
-JOB += ["--mechanism", "ph", "--epsilon", "1", "--ledger", "ledger.db"]
-STOPPING_AT = """
-import pathlib, time
-from understudy.synthesis import release
-
-def wait(*arguments, **options):
-    pathlib.Path("busy").touch()
-    time.sleep(120)
-
-{place} = wait
-from understudy.__main__ import main
-main()
-"""
 
 
 def left_by_a_killed_run(destination, *, contents="internal/diagnostics.json"):
@@ -177,69 +156,6 @@ class TestSweeping:
         sweep(tmp_path / "deep" / "out")
         assert leftovers(tmp_path / "deep" / "out") == ()
         assert files.leftovers(tmp_path / "out") == ()
-
-
-def started(place):
-    return subprocess.Popen([sys.executable, "-c", STOPPING_AT.format(place=place), *JOB])
-
-
-def shown(capsys):
-    capsys.readouterr()
-    assert run(["ledger", "show", "ledger.db"]) == 0
-    return capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", ["release._settle", "release._move_into_place"])
-def test_a_killed_run_is_named_by_the_ledger_and_swept_by_the_next(desk, capsys, place):
-    us.Ledger.create("ledger.db", budget=5.0, adjacency="add-remove")
-    process = started(place)
-    try:
-        deadline = time.monotonic() + 120
-        while not (desk / "busy").exists():
-            assert process.poll() is None
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        (staging,) = hidden_names(desk)
-        assert (desk / staging / "internal/diagnostics.json").exists()
-        # While the run is alive, its files are nobody's leftovers.
-        assert "unfinished" not in shown(capsys)
-        check_destination(desk / "out", force=False)
-        assert (desk / staging / "internal/diagnostics.json").exists()
-    finally:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    told = shown(capsys)
-    assert (
-        f"entry 1: left unfinished files in '{desk / staging}'; the next run to the same place "
-        "removes them, or remove the directory yourself." in " ".join(told.split())
-    )
-    assert run(JOB) == 0
-    assert hidden_names(desk) == []
-    assert "unfinished" not in shown(capsys)
-    for file in (desk / "out/public").iterdir():
-        assert str(desk) not in file.read_text("utf-8")
-
-
-def test_the_ledger_remembers_where_a_release_will_be_written(desk):
-    us.Ledger.create("ledger.db", budget=5.0, adjacency="add-remove")
-    assert run(JOB) == 0
-    schema = us.Schema.load("survey.toml")
-    for destination in ("elsewhere", None, "two\nlines"):
-        us.synthesize(
-            schema,
-            "survey.csv",
-            us.PerturbedHistogram(epsilon=1.0),
-            ledger="ledger.db",
-            destination=destination,
-        )
-    charge, _, *others = us.Ledger.open("ledger.db").entries()
-    assert charge.details["destination"] == str(desk / "out")
-    assert others[0].details["destination"] == str(desk / "elsewhere")
-    # A name that would break a line of the terminal is not kept.
-    assert all("destination" not in entry.details for entry in others[1:])
-    public = desk / "out/public/parameters.json"
-    assert "destination" not in json.loads(public.read_text())
 
 
 def test_only_the_latest_charge_for_a_place_can_have_left_what_is_there(tmp_path):

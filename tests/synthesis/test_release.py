@@ -1,11 +1,19 @@
+"""What may leave and what must stay, on the disk and in the process."""
+
 import errno
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
+import time
 
 import pandas as pd
 import pytest
 
+import understudy as us
+from understudy.cli import run
 from understudy.domain import tables
 from understudy.errors import BadInput
 from understudy.privacy.guarantee import Adjacency, Guarantee, Kind, Weights
@@ -23,7 +31,9 @@ GUARANTEE = Guarantee(
     seeded=False,
     rows=2,
 )
+
 FRAME = pd.DataFrame({"x": [0.25, 0.5]})
+
 SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
 
 
@@ -129,3 +139,67 @@ def test_a_destination_below_a_file_is_refused_before_any_work_is_done(tmp_path)
     file.write_text("")
     with pytest.raises(BadInput, match="nothing can be written"):
         check_destination(file / "deep" / "out", force=False)
+
+
+JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--quiet"]
+JOB += ["--mechanism", "ph", "--epsilon", "1", "--ledger", "ledger.db"]
+
+
+def hidden_names(directory):
+    return [path.name for path in directory.iterdir() if path.name.startswith(".")]
+
+
+STOPPING_AT = """
+import pathlib, time
+from understudy.synthesis import release
+
+def wait(*arguments, **options):
+    pathlib.Path("busy").touch()
+    time.sleep(120)
+
+{place} = wait
+from understudy.__main__ import main
+main()
+"""
+
+
+def started(place):
+    return subprocess.Popen([sys.executable, "-c", STOPPING_AT.format(place=place), *JOB])
+
+
+def shown(capsys):
+    capsys.readouterr()
+    assert run(["ledger", "show", "ledger.db"]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["release._settle", "release._move_into_place"])
+def test_a_killed_run_is_named_by_the_ledger_and_swept_by_the_next(desk, capsys, place):
+    us.Ledger.create("ledger.db", budget=5.0, adjacency="add-remove")
+    process = started(place)
+    try:
+        deadline = time.monotonic() + 120
+        while not (desk / "busy").exists():
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        (staging,) = hidden_names(desk)
+        assert (desk / staging / "internal/diagnostics.json").exists()
+        # While the run is alive, its files are nobody's leftovers.
+        assert "unfinished" not in shown(capsys)
+        check_destination(desk / "out", force=False)
+        assert (desk / staging / "internal/diagnostics.json").exists()
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    told = shown(capsys)
+    assert (
+        f"entry 1: left unfinished files in '{desk / staging}'; the next run to the same place "
+        "removes them, or remove the directory yourself." in " ".join(told.split())
+    )
+    assert run(JOB) == 0
+    assert hidden_names(desk) == []
+    assert "unfinished" not in shown(capsys)
+    for file in (desk / "out/public").iterdir():
+        assert str(desk) not in file.read_text("utf-8")

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 import understudy as us
 
@@ -15,6 +16,7 @@ def table(rows):
     return pd.DataFrame({"pay": 100 * generator.beta(2, 5, rows), "sex": sex})
 
 
+@pytest.mark.slow
 def test_a_schema_alone_is_fitted_with_all_its_columns():
     schema = us.Schema.from_dict({"table": {"size": 60}, "columns": COLUMNS})
     mechanism = us.Anchored(epsilon=1.0, stages=1, candidates=256)

@@ -63,6 +63,7 @@ def test_compare_and_draft_take_tables_as_they_are(release):
     assert "[columns.pay]" in us.draft(polars.from_pandas(TABLE))
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_model_that_was_built_in_python_takes_that_model_again(tmp_path):
     model = us.from_numpyro(skewed, schema=UNIT)
     last_year = pd.DataFrame({"pay": np.random.default_rng(8).beta(2, 5, 80)})

@@ -1,72 +1,13 @@
 """Whatever is wrong is told in one sentence, gives nothing away and leaves nothing behind."""
 
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from command_line import BETA, HISTOGRAM, JOB
 from understudy import cli
 from understudy.domain import tables
 from understudy.samplers import diagnostics, nuts
-
-JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out"]
-BETA = ["--model", "beta", "--epsilon", "2", "--mechanism", "censor-uw"]
-HISTOGRAM = ["--mechanism", "ph", "--epsilon", "2"]
-
-
-def contents(directory):
-    """Return every file below a directory, hidden ones included, with what it holds."""
-    return {
-        path.relative_to(directory): path.read_bytes() if path.is_file() else None
-        for path in directory.rglob("*")
-        if path.name != "__pycache__" and path.suffix != ".pyc"
-    }
-
-
-def one_sentence(said, secret):
-    """Check what was said on the error stream and return it without the program's name."""
-    assert said.count("\n") == 1
-    assert said.startswith("understudy: ")
-    assert "Traceback" not in said
-    assert secret not in said
-    sentence = said.removeprefix("understudy: ").strip()
-    assert len(sentence) > 15
-    return sentence
-
-
-@pytest.fixture
-def says(desk, survey, capsys):
-    """Run a command that must fail, and return its one sentence."""
-
-    def run(*arguments, code=2):
-        before = contents(desk)
-        assert cli.run([str(argument) for argument in arguments]) == code
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert contents(desk) == before
-        return one_sentence(said.err, survey.secret)
-
-    return run
-
-
-@pytest.fixture
-def edit(desk):
-    """Replace a piece of one of the files by another."""
-
-    def replace(name, old, new):
-        text = (desk / name).read_text()
-        assert old in text
-        (desk / name).write_text(text.replace(old, new, 1))
-
-    return replace
-
-
-# The table.
 
 
 def test_a_missing_table(says, desk):
@@ -157,9 +98,6 @@ def test_predictors_that_do_not_fit(says, desk, survey):
     assert "has no column 'age'" in says(*job, "--predictors", "people.csv")
 
 
-# The schema.
-
-
 def test_a_missing_schema(says, desk):
     (desk / "survey.toml").unlink()
     assert "no schema file survey.toml" in says(*JOB, *BETA)
@@ -190,9 +128,6 @@ def test_no_declared_size_for_the_number_of_bins(says, edit):
     sentence = says(*JOB, *HISTOGRAM, "--rows", "50")
     assert "declares none" in sentence
     assert "--bins" in sentence
-
-
-# The options.
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "-inf"])
@@ -277,13 +212,6 @@ def test_a_missing_model(says):
     assert "anchored needs --model" in says(*JOB, "--epsilon", "2")
 
 
-def test_an_unknown_command_suggests_the_nearest(says):
-    assert "'synthesize'" in says("synthesise")
-
-
-# Where to write.
-
-
 def test_a_destination_that_exists(says, desk):
     (desk / "out").mkdir()
     (desk / "out" / "thesis.txt").write_text("years of work")
@@ -313,13 +241,6 @@ def test_a_destination_inside_a_file(says):
     assert "nothing can be written" in says(*JOB[:-1], "survey.csv/out", *HISTOGRAM)
 
 
-@pytest.fixture
-def earlier(desk, capsys):
-    """An earlier release in the place where the next one would go."""
-    assert cli.run([*JOB, *HISTOGRAM, "--quiet"]) == 0
-    return desk / "out"
-
-
 def test_an_earlier_release_survives_a_job_that_fails(says, earlier, edit):
     edit("survey.toml", "1000000", "900000")
     assert "outside" in says(*JOB, *HISTOGRAM, "--force")
@@ -342,20 +263,6 @@ def test_an_earlier_release_survives_an_interruption_while_it_is_replaced(
     assert len(calls) > moves
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["init", "survey.csv", "-o", "mine.txt"],
-        ["sample", "public", "--rows", "9", "-o", "mine.csv"],
-        ["compare", "survey.csv", "survey.csv", "--schema", "survey.toml", "--out", "mine.txt"],
-    ],
-)
-def test_a_file_that_exists_is_not_overwritten(says, desk, command):
-    mine = command[-1]
-    (desk / mine).write_text("years of work")
-    assert f"'{mine}' exists already" in says(*command)
-
-
 @pytest.mark.parametrize("option", [["--accept-poor-mixing"], ["--sampler", "nuts"]])
 def test_options_that_mean_nothing_to_a_histogram(says, option):
     assert "ph draws no" in says(*JOB, *HISTOGRAM, *option)
@@ -366,77 +273,8 @@ def test_a_model_file_in_the_home_directory_is_not_taken_for_a_formula(says):
     assert "does not exist" in says(*job)
 
 
-def test_the_demo_does_not_replace_a_release_of_something_else(desk, capsys):
-    place = [*JOB[:-1], "understudy-demo"]
-    assert cli.run([*place, *HISTOGRAM, "--quiet"]) == 0
-    before = contents(desk)
-    assert cli.run(["demo"]) == 2
-    assert "exists already" in capsys.readouterr().err
-    assert contents(desk) == before
-
-
-# The other commands.
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"model": {"formula": "x ~ I(__import__('os').system('touch pwned'))", "family": "beta"}},
-        {"model": {"name": "evil.py:f"}},
-        {"model": {"name": 3}},
-        {"model": {"formula": "salary ~ 1"}},
-        {"parameters": {}},
-        {"parameters": {"counts": [-1, 5]}},
-        {"parameters": {"counts": "many"}},
-        {"parameters": {"counts": [[1]]}},
-        {"parameters": []},
-        {"schema": {}},
-        {"schema": []},
-    ],
-)
-def test_published_parameters_are_not_trusted(desk, earlier, capsys, damage):
-    file = earlier / "public/parameters.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | damage))
-    (desk / "evil.py").write_text("open('pwned', 'w')")
-    assert cli.run(["sample", "out/public", "--rows", "3", "-o", "more.csv"]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert not (desk / "pwned").exists()
-    assert not (desk / "more.csv").exists()
-
-
-def test_a_sample_of_something_that_is_no_release(says, desk):
-    job = ["sample", "public", "--rows", "9", "-o", "more.csv"]
-    assert "public directory of a release" in says(*job)
-    (desk / "public").mkdir()
-    (desk / "public" / "parameters.json").write_text("{")
-    assert "cannot be read as the parameters" in says(*job)
-    (desk / "public" / "parameters.json").write_text("{}")
-    assert "not a parameters file" in says(*job)
-
-
-def test_a_sample_that_makes_no_sense(says, earlier):
-    job = ["sample", "out/public"]
-    assert "rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
-    assert "--rows" in says(*job, "-o", "more.csv")
-    assert ".csv or .parquet" in says(*job, "--rows", "9", "-o", "more.txt")
-    assert "no public column" in says(
-        *[*job, "--rows", "9", "-o", "more.csv", "--predictors", "survey.csv"]
-    )
-
-
-def test_a_comparison_with_a_table_that_does_not_fit(says, desk):
-    (desk / "made.csv").write_text("wages\n1\n")
-    job = ["compare", "survey.csv", "made.csv", "--schema", "survey.toml", "--out", "page.html"]
-    assert "made.csv" in says(*job)
-
-
-def test_a_draft_of_a_table_that_is_not_there(says):
-    assert "there is no file" in says("init", "nothing.csv")
-
-
-# The model.
-
 IMPORTS = "import numpyro\nimport numpyro.distributions as dist\nimport jax.numpy as jnp\n"
+
 MODELS = {
     "import": ("raise ValueError('no luck\\ntoday')\ndef pay(salary, n): pass", "ValueError"),
     "exit": ("import sys\nsys.exit()\ndef pay(salary, n): pass", "SystemExit"),
@@ -577,8 +415,6 @@ def test_a_model_for_another_number_of_columns(says, edit):
     assert "salary (continuous), gender" in says(*JOB, *HISTOGRAM)
 
 
-# Chains that have not converged.
-
 ACCEPTED = "--accept-poor-mixing"
 
 
@@ -589,16 +425,18 @@ def never_converging(monkeypatch):
     monkeypatch.setattr(nuts, "BLOCK", 100)
 
 
-def assumptions(desk):
-    return (desk / "out" / "public" / "guarantee.txt").read_text()
-
-
+@pytest.mark.slow
 def test_chains_that_have_not_converged_are_refused(says, never_converging):
     sentence = says(*JOB, *BETA, code=3)
     assert sentence.startswith("refused: the chains have not converged")
     assert ACCEPTED in sentence
 
 
+def assumptions(desk):
+    return (desk / "out" / "public" / "guarantee.txt").read_text()
+
+
+@pytest.mark.slow
 def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
     desk, capsys, never_converging
 ):
@@ -607,127 +445,7 @@ def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_the_assumption_does_not_reveal_whether_the_chains_converged(desk, capsys):
     assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
     assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
-
-
-# Whatever nobody thought of.
-
-
-@pytest.mark.parametrize("place", ["encode", "decode", "read", "write"])
-def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, place):
-    def fail(*arguments, **keywords):
-        raise RuntimeError(f"could not handle {survey.secret}")
-
-    import understudy.synthesis.preparation
-    import understudy.synthesis.run
-
-    for module in (tables, understudy.synthesis.preparation, understudy.synthesis.run):
-        if hasattr(module, place):
-            monkeypatch.setattr(module, place, fail)
-    sentence = says(*JOB, *HISTOGRAM, code=70)
-    assert "unforeseen RuntimeError at test_bad_input.py:" in sentence
-    assert "could not handle" not in sentence
-
-
-# A full disk and an impatient user, as processes of their own.
-
-FULL_DISK = """
-import resource, signal
-from understudy import cli
-
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))
-cli.main()
-"""
-WHILE_SAMPLING = """
-import pathlib
-from understudy import cli
-from understudy.samplers import diagnostics, nuts
-
-diagnostics.LARGEST_RHAT = 0.5
-nuts.nuts.__kwdefaults__["largest_blocks"] = 1_000_000
-in_threads, calls = nuts._in_threads, []
-
-def announced(tasks, done):
-    calls.append(tasks)
-    if len(calls) == nuts.ROUNDS + 2:
-        pathlib.Path("busy").touch()
-    return in_threads(tasks, done)
-
-nuts._in_threads = announced
-from understudy.__main__ import main
-main()
-"""
-WHILE_WRITING = """
-import pathlib, time
-from understudy import cli
-from understudy.synthesis import release
-
-def wait(staging):
-    pathlib.Path("busy").touch()
-    time.sleep(60)
-
-release._settle = wait
-from understudy.__main__ import main
-main()
-"""
-
-
-def started(program, *arguments, cache=None):
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    if cache is not None:
-        environment |= {"XDG_CACHE_HOME": str(cache), "MPLCONFIGDIR": str(cache)}
-    return subprocess.Popen(
-        [sys.executable, "-c", program, *arguments],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-@pytest.mark.parametrize("limit", [100, 5000], ids=["public", "internal"])
-def test_a_full_disk_leaves_nothing_behind(desk, survey, limit, tmp_path_factory):
-    before = contents(desk)
-    cache = tmp_path_factory.mktemp("cache")
-    process = started(FULL_DISK.format(limit=limit), *JOB, *HISTOGRAM, cache=cache)
-    output, said = process.communicate(timeout=60)
-    assert (process.returncode, output) == (2, "")
-    assert "nothing was released" in one_sentence(said, survey.secret)
-    assert contents(desk) == before
-
-
-def test_a_full_disk_spares_an_earlier_release(earlier, survey):
-    before = contents(earlier.parent)
-    process = started(FULL_DISK.format(limit=100), *JOB, *HISTOGRAM, "--force")
-    _, said = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "nothing was released" in one_sentence(said, survey.secret)
-    assert contents(earlier.parent) == before
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(
-    ("program", "options"),
-    [(WHILE_SAMPLING, BETA), (WHILE_WRITING, HISTOGRAM)],
-    ids=["sampling", "writing"],
-)
-def test_an_interruption_leaves_nothing_behind(desk, survey, program, options, number):
-    before = contents(desk)
-    process = started(program, *JOB, *options)
-    deadline = time.monotonic() + 60
-    while not (desk / "busy").exists():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    time.sleep(0.2)
-    asked = time.monotonic()
-    process.send_signal(number)
-    output, said = process.communicate(timeout=30)
-    assert time.monotonic() - asked < 10
-    assert (process.returncode, output) == (2, "")
-    assert one_sentence(said, survey.secret) == "interrupted; nothing was released."
-    (desk / "busy").unlink()
-    assert contents(desk) == before

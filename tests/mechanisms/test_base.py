@@ -1,0 +1,52 @@
+"""What every mechanism says of itself."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from understudy.errors import BadInput
+from understudy.mechanisms import (
+    CensorUw,
+    CensorW,
+    PerturbedHistogram,
+    Unweighted,
+    Weighted,
+    WeightedE,
+)
+from understudy.privacy.guarantee import Kind
+
+
+def test_every_mechanism_that_is_not_strict_says_why_in_one_sentence():
+    for mechanism in (Unweighted(), Weighted(), WeightedE(epsilon=1.0), CensorW(epsilon=1.0)):
+        assert mechanism.reason.endswith(".")
+        assert mechanism.reason.count(". ") == 0
+    assert CensorUw.reason is None
+
+
+def test_privacy_arguments_are_keyword_only():
+    for mechanism in (CensorUw, CensorW, WeightedE, PerturbedHistogram):
+        with pytest.raises(TypeError):
+            mechanism(1.0)
+
+
+def test_chains_make_a_strict_guarantee_conditional_and_leave_others_as_they_are():
+    strict, asymptotic = CensorUw(epsilon=1.0), Weighted()
+    assert (strict.kind_with("exact"), strict.kind_with("nuts")) == (Kind.STRICT, Kind.CONDITIONAL)
+    assert asymptotic.kind_with("nuts") is Kind.ASYMPTOTIC
+
+
+def test_candidates_are_offered_for_few_parameters_only():
+    few, many = SimpleNamespace(dimension=10), SimpleNamespace(dimension=11)
+    assert CensorUw(epsilon=1.0).samplers(few) == ("nuts", "exact")
+    assert CensorUw(epsilon=1.0).samplers(many) == ("nuts",)
+    assert Weighted().samplers(few) == ("nuts",)
+
+
+def test_what_has_learned_nowhere_else_says_so_and_goes_on_as_it_is():
+    mechanism = CensorUw(epsilon=1.0)
+    assert (mechanism.references, mechanism.origins) == ((), ())
+    assert mechanism.following({"phi": 0.5}, None) is mechanism
+    with pytest.raises(BadInput, match="needs `model`"):
+        CensorUw.check_serves(None, None, public=True)
+    with pytest.raises(BadInput, match="need a model to simulate from"):
+        CensorUw.simulator({}, None, schema=None, model=None)

@@ -1,0 +1,91 @@
+"""Rows come from what is published, and hide the order of the table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import understudy as us
+from synthesised import ALONE, BETA, CODED, GROUPED, SIZE, TABLE, VALUES
+
+
+def test_rows_come_from_the_published_parameters_alone(monkeypatch):
+    """The rows of a release are what the published file gives, read back from its text."""
+    from understudy.domain.skeleton import Skeleton
+    from understudy.support.randomness import Source
+    from understudy.synthesis import run as synthesis
+    from understudy.synthesis import simulation
+
+    monkeypatch.setattr(
+        synthesis,
+        "simulate",
+        lambda published, plan, source, **settings: simulation.simulate(
+            published, plan, Source(9), **settings
+        ),
+    )
+    release = us.synthesize(BETA, TABLE, us.Anchored(epsilon=3.0), seed=1)
+    published = json.loads(json.dumps(release.parameters[0]))
+    rows = simulation.simulate(published, Skeleton({}, SIZE), Source(9), model=BETA)
+    pd.testing.assert_frame_equal(rows, release.synthetic)
+
+
+def test_the_order_of_a_sorted_table_does_not_survive():
+    """Copied public rows are shuffled, or a table sorted by salary would publish the ranks."""
+    order = np.argsort(VALUES)
+    table = pd.DataFrame({"x": VALUES[order], "g": np.where(np.arange(SIZE) < 75, "a", "b")})
+    release = us.synthesize(GROUPED, table, us.PerturbedHistogram(epsilon=1.0, bins=5))
+    copied = release.synthetic["g"]
+    assert sorted(copied) == sorted(table["g"])
+    assert copied.tolist() != table["g"].tolist()
+    assert 20 < (copied[:75] == "a").sum() < 55
+
+
+class Recording:
+    """A source whose generators remember what was asked of them."""
+
+    def __init__(self):
+        self.asked = []
+
+    def generator(self):
+        number, real = len(self.asked), np.random.default_rng(len(self.asked))
+        self.asked.append(set())
+        asked = self.asked[number]
+
+        class Generator:
+            def __getattr__(self, name):
+                asked.add(name)
+                return getattr(real, name)
+
+        return Generator()
+
+
+@pytest.mark.parametrize("rules", [[], [{"if": "g == 'a'", "then": "x < 0.5"}]])
+def test_what_hides_the_order_of_the_table_draws_nothing_that_is_published(rules):
+    """From enough published uniforms the state of their generator, and the shuffle, follow."""
+    from understudy.domain.skeleton import Skeleton
+    from understudy.synthesis.simulation import simulate
+
+    schema = GROUPED.to_dict() | {"rules": rules}
+    published = {"model": {"name": "ph"}, "parameters": {"counts": [3, 4]}, "schema": schema}
+    source = Recording()
+    plan = Skeleton({"g": CODED["g"]}, SIZE, copied=True)
+    simulate(published, plan, source, model=None)
+    assert {"permutation"} in source.asked
+    assert sum("permutation" in names for names in source.asked) == 1
+    assert {"choice", "uniform"} in source.asked
+
+
+def test_a_file_whose_parameters_do_not_fit_is_called_damaged(tmp_path):
+    ph = us.PerturbedHistogram(epsilon=1.0, bins=5)
+    public = us.synthesize(ALONE, TABLE, ph).write(tmp_path / "out") / "public"
+    drawn = us.sample(public, rows=7, seed=2)
+    assert drawn["x"].between(0, 1).all()
+    pd.testing.assert_frame_equal(drawn, us.sample(public / "parameters.json", rows=7, seed=2))
+    published = json.loads((public / "parameters.json").read_text())
+    text = json.dumps(published | {"parameters": {"counts": [-1]}})
+    (public / "parameters.json").write_text(text)
+    with pytest.raises(us.BadInput, match="the file is damaged"):
+        us.sample(public, rows=7)
+    with pytest.raises(us.BadInput, match="has no public column"):
+        us.sample(public, rows=7, predictors=TABLE)
