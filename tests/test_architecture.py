@@ -1,6 +1,7 @@
 """Imports point one way, and importing the package costs nothing."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -123,3 +124,65 @@ def test_compiled_kernels_hold_no_records():
     text = lowered.as_text()
     assert "tensor<33xf64>" in text
     assert f"{float(data['log_u'][0]):.4f}"[:6] not in text
+
+
+LONGEST_MODULE, LONGEST_FUNCTION = 350, 60
+
+
+def functions(node, within=""):
+    """Yield each function with its name, and those inside it."""
+    for child in ast.iter_child_nodes(node):
+        name = f"{within}{getattr(child, 'name', '')}"
+        if isinstance(child, ast.FunctionDef):
+            yield name, child
+        named = isinstance(child, ast.FunctionDef | ast.ClassDef)
+        yield from functions(child, f"{name}." if named else within)
+
+
+def lines_of_code(function):
+    """Count a function's lines without its head, which lists the arguments, and its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return function.end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_and_functions_are_short(path):
+    text = path.read_text(encoding="utf-8")
+    length = text.count("\n")
+    assert length <= LONGEST_MODULE, f"{path.relative_to(PACKAGE)} has {length} lines"
+    long = {
+        name: lines_of_code(function)
+        for name, function in functions(ast.parse(text))
+        if lines_of_code(function) > LONGEST_FUNCTION
+    }
+    assert not long, f"{path.relative_to(PACKAGE)} has functions of so many lines: {long}"
+
+
+MODULES = [path for path in FILES if path.parent != PACKAGE and path.stem != "__init__"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_every_module_has_its_tests(path):
+    place = path.relative_to(PACKAGE)
+    test = Path(__file__).parent / place.with_name(f"test_{place.name}")
+    assert test.exists(), f"{place} has no {test.relative_to(Path(__file__).parents[1])}"
+
+
+PACKAGES = sorted({path.parent for path in MODULES})
+
+
+ENTRY = re.compile(r"(?:- )?`?(\w+)(?:\.py|/)?`?(?:, `?\w+(?:\.py|/)?`?)*(?::|  )")
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_package_says_what_its_files_are_for(package):
+    """After its first sentence comes a list that begins with a file, or several, on each line."""
+    tree = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+    told = ast.get_docstring(tree) or ""
+    files = {path.stem for path in package.glob("*.py")} - {"__init__"}
+    files |= {path.parent.name for path in package.glob("*/__init__.py")}
+    entries = [entry[1] for line in told.splitlines()[1:] if (entry := ENTRY.match(line))]
+    assert entries, f"{package.name} does not list its files"
+    assert entries[0] in files, f"{package.name} begins with {entries[0]}, which is no file of its"
+    missing = files - set(re.findall(r"\w+", told))
+    assert not missing, f"{package.name} does not name {sorted(missing)}"
