@@ -40,7 +40,11 @@ GUARANTEE = Guarantee(
 COLUMN = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
 THETA = {"parameters": {"phi": 1.0}, "schema": {"columns": {"x": COLUMN}}}
 RELEASE = Release.of(
-    GUARANTEE, (pd.DataFrame({"x": [0.25, 0.5]}),), (THETA,), internal=Internal({"n": 2}, str)
+    GUARANTEE,
+    (pd.DataFrame({"x": [0.25, 0.5]}),),
+    (THETA,),
+    model=None,
+    internal=Internal({"n": 2}, str),
 )
 RELEASE.card()  # What a first card imports should not be imported anew by every child.
 

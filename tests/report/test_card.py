@@ -261,7 +261,7 @@ def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_noth
     assert {module for module in seen if module.startswith("understudy.report")} == {
         f"understudy.report.{name}" for name in report
     }
-    assert packages == {"report", "domain", "privacy", "errors"}
+    assert packages == {"report", "domain", "privacy", "support", "errors"}
     # What reads and checks records is in the domain, too.
     assert "understudy.domain.tables" not in seen
 

@@ -6,7 +6,6 @@ import pyreadstat
 import pytest
 
 from study_doctorates import RESPONDENTS, check, refusal
-from understudy.domain import tables
 from understudy.study.doctorates import AGES, SCHEMA, read_doctorates
 
 
@@ -47,7 +46,7 @@ def test_a_code_is_the_same_however_it_is_written(tmp_path, monkeypatch, write):
         **{name: write(list(RESPONDENTS[name])) for name in ("EDTP", "NDGMENGP")},
         AGEGRP=[f" {code}" for code in RESPONDENTS["AGEGRP"]],
     ).rename(columns=str.lower)
-    monkeypatch.setattr(tables, "read", lambda path: written)
+    monkeypatch.setattr("understudy.study.doctorates.read", lambda path: written)
     check(read_doctorates(tmp_path / "epsd17.csv"))
 
 
@@ -56,7 +55,9 @@ def test_a_code_is_the_same_however_it_is_written(tmp_path, monkeypatch, write):
 def test_skipped_and_missing_answers_are_left_out_and_counted(tmp_path, monkeypatch, name, written):
     answers = RESPONDENTS[name].astype(object)
     answers[1] = written
-    monkeypatch.setattr(tables, "read", lambda path: RESPONDENTS.assign(**{name: answers}))
+    monkeypatch.setattr(
+        "understudy.study.doctorates.read", lambda path: RESPONDENTS.assign(**{name: answers})
+    )
     doctorates = read_doctorates(tmp_path / "epsd17.csv")
     assert list(doctorates.table["salary"]) == [81000, 509000]
     assert doctorates.left_out == 4
@@ -68,7 +69,7 @@ def test_skipped_and_missing_answers_are_left_out_and_counted(tmp_path, monkeypa
 
 def test_the_paper_s_size_is_recognised(tmp_path, monkeypatch):
     many = pd.concat([RESPONDENTS.iloc[:1]] * 1601, ignore_index=True)
-    monkeypatch.setattr(tables, "read", lambda path: many)
+    monkeypatch.setattr("understudy.study.doctorates.read", lambda path: many)
     doctorates = read_doctorates(tmp_path / "epsd17.csv")
     assert doctorates.size == "Found 1601 records, as in the paper."
 
@@ -93,7 +94,9 @@ def test_a_code_that_the_codebook_does_not_have_is_refused_by_its_place(
 ):
     answers = RESPONDENTS[name].astype(object)
     answers[2] = code
-    monkeypatch.setattr(tables, "read", lambda path: RESPONDENTS.assign(**{name: answers}))
+    monkeypatch.setattr(
+        "understudy.study.doctorates.read", lambda path: RESPONDENTS.assign(**{name: answers})
+    )
     path = tmp_path / "epsd17.csv"
     assert refusal(path) == (
         f"the value in row 3 of column {name} of {path} is none that the codebook of 2017 has: is "
