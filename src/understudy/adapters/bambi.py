@@ -19,22 +19,18 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from understudy.adapters.functions import check_closure, digest, title_of, user_code
 from understudy.adapters.outside import first_computed
 from understudy.adapters.pymc import installed
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Model
+from understudy.models.base import Model
 
 FRAME = "data"
 """What a function that builds a Bambi model calls its one argument, a data frame."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytensor.tensor as pt
 from formulae import model_description
 from pytensor.graph.replace import clone_replace
@@ -22,14 +23,9 @@ from pytensor.tensor.variable import TensorConstant
 from understudy.adapters.pymc_graph import Graph
 from understudy.adapters.pymc_jax import named
 from understudy.adapters.pymc_source import lengths_of, observed_by
-from understudy.domain.schema import Role
+from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.schema import Column, Schema
-    from understudy.domain.tables import Columns
 
 Part = Callable[["pd.DataFrame"], np.ndarray]
 

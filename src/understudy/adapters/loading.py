@@ -6,18 +6,15 @@ import hashlib
 import importlib.util
 import linecache
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-
-    from understudy.domain.schema import Schema
-    from understudy.models.base import Model
+from understudy.models.base import Model
 
 BUILT_IN = ("beta", "joint", "mixture")
 _REST = {"priors"}

@@ -17,14 +17,12 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.adapters.functions import arguments, digest, title_of
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.models.base import Model
+from understudy.models.base import Model
 
 _SHOWN = 4
 """Columns that a sentence names, at most."""

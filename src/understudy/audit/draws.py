@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jnp
 from understudy.audit.search import Table
+from understudy.mechanisms import Request
+from understudy.mechanisms.plan import DrawTarget
+from understudy.models.base import Model
 from understudy.samplers.exact import UNIT, Selection, summed_scores
-
-if TYPE_CHECKING:
-    from understudy.mechanisms import Request
-    from understudy.mechanisms.plan import DrawTarget
-    from understudy.models.base import Model
-    from understudy.score import Row
+from understudy.score import Row
 
 AlphaFunction = Callable[[np.ndarray], np.ndarray]
 """Weights of records from their values."""

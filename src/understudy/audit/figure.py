@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from understudy.audit.result import Curve
 from understudy.report.svg import inline_svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from understudy.audit.result import Curve
 
 _BEFORE, _AFTER = "#0072B2", "#D55E00"
 _VISIBLE = 1e-3

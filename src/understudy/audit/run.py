@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 
@@ -16,17 +16,14 @@ from understudy.audit.search import Base, Bench, Grid, Pair, bases, bulk, larges
 from understudy.domain.schema import LARGEST_UNIT, Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
-from understudy.mechanisms import Mechanism, Request
+from understudy.mechanisms import CensorW, Mechanism, Request
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.registry import resolve_sampler
+from understudy.models.base import Model
 from understudy.models.beta import beta
 from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency, Weights, check_epsilon
 from understudy.support.randomness import Source
-
-if TYPE_CHECKING:
-    from understudy.mechanisms import CensorW
-    from understudy.models.base import Model
 
 SMALLEST_N, LARGEST_N = 10, 100_000
 _REFERENCE = 2000

@@ -18,18 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.tables import Columns
+from understudy.models.base import Data, Model
 from understudy.privacy.guarantee import Adjacency
 from understudy.samplers.quadrature import quadrature
 from understudy.score import Row, log_target
-
-if TYPE_CHECKING:
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Data, Model
 
 Slot = float | None
 """The record in which two neighbours differ; None where it is absent."""

@@ -5,16 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.models.base import Model
-    from understudy.support.progress import Progress
+from understudy.models.base import Model
+from understudy.support.progress import Progress
 
 
 class Exit(IntEnum):

@@ -14,13 +14,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from understudy.domain.column import Column
+from understudy.domain.column import Column
 
 Coded = Mapping[str, NDArray[Any]]
 """Columns as `tables.encode` gives them."""

@@ -13,18 +13,16 @@ import json
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import Refused
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 _SALT = 32
 _ABOUT = "The salted fingerprint of the reference of a policy: keep it beside the policy, inside."

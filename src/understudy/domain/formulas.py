@@ -17,12 +17,10 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from understudy.domain.column import Column
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from understudy.domain.column import Column
 
 _LARGE_POWER = re.compile(r"(\*\*|\^)[\s(]*\d\d")
 _LARGEST_POWER = 9

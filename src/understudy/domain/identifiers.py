@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.domain.column import Role, Type
+from understudy.domain.schema import Schema
 from understudy.domain.tables import numbers
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from understudy.domain.schema import Schema
 
 _FEWEST_DISTINCT = 10
 _MOST_ROWS_EACH = 100

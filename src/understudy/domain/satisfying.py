@@ -13,19 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.domain.rules import enforce, holds, moved
-from understudy.domain.tables import within_domain
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns, within_domain
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 _TRIES = 100
 """Draws for each row: where fewer than one in a hundred satisfies the rules, repair takes over."""

@@ -15,18 +15,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.column import Column, Role, Type
 from understudy.domain.layout import KEYS, declarations
+from understudy.domain.rules import Rule
 from understudy.errors import BadInput, nearest
 from understudy.support.html import html_table
-
-if TYPE_CHECKING:
-    from understudy.domain.rules import Rule
 
 __all__ = ["Column", "Role", "Schema", "Type"]
 

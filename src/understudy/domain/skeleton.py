@@ -7,16 +7,13 @@ where it is public anyway: under replace-one, or when public columns are copied 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.privacy.guarantee import Adjacency
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 LARGEST_ROWS = 100_000_000
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
+from understudy.mechanisms.ladder import AnchoredPlan
+from understudy.mechanisms.plan import DrawTarget
+from understudy.mechanisms.reference import Reference
+from understudy.mechanisms.request import Request
+from understudy.models.base import Model
 from understudy.privacy.guarantee import Kind, Weights
-
-if TYPE_CHECKING:
-    from understudy.mechanisms.ladder import AnchoredPlan
-    from understudy.mechanisms.plan import DrawTarget
-    from understudy.mechanisms.reference import Reference
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Model
 
 FINAL_THRESHOLD = 1.0
 FAR_THRESHOLD = 2.0

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import jax
+
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms.base import EarlierTheta
+from understudy.mechanisms.reference import Reference
 from understudy.mechanisms.row import RowMechanism
+from understudy.models.base import Model
 from understudy.privacy.guarantee import Kind, Weights, bound_for
-
-if TYPE_CHECKING:
-    import jax
-
-    from understudy.domain.schema import Schema
-    from understudy.mechanisms.reference import Reference
-    from understudy.models.base import Model
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.mechanisms.request import Request
+from understudy.models.base import Data, Model
+from understudy.samplers.exact import Selection
 from understudy.samplers.lipschitz import censored_records, lipschitz_bound, reach
 from understudy.samplers.nuts import Fit
+from understudy.score import Row
 from understudy.support.progress import stage
-
-if TYPE_CHECKING:
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Data, Model
-    from understudy.samplers.exact import Selection
-    from understudy.score import Row
 
 _DRAWS = 1000
 

@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from understudy.domain.column import Column
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms.arguments import LARGEST_BINS
 from understudy.mechanisms.base import Mechanism
 from understudy.mechanisms.histogram import counts, draw, histogram_column, perturbed
 from understudy.mechanisms.plan import Drawn, Plan, Price
 from understudy.mechanisms.published import numbers
+from understudy.mechanisms.request import Request
+from understudy.models.base import Model
 from understudy.privacy.accounting import Cost, exact, rounded_up, total
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
-
-if TYPE_CHECKING:
-    from understudy.domain.column import Column
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Model
-    from understudy.support.randomness import Source
+from understudy.support.randomness import Source
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,19 +10,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from understudy.mechanisms.request import Request
+from understudy.models.base import Data
 from understudy.privacy.accounting import Cost, exact, rounded_up, total
 from understudy.privacy.guarantee import Adjacency
+from understudy.samplers.exact import Selection
+from understudy.score import Row
 from understudy.support.confidential import Confidential
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Data
-    from understudy.samplers.exact import Selection
-    from understudy.score import Row
 
 Price = dict[Adjacency, Cost]
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from understudy.errors import BadInput
+from understudy.models.base import Model
 from understudy.models.record.declared import as_declared
-
-if TYPE_CHECKING:
-    from understudy.models.base import Model
 
 
 def read_parameters(path: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.errors import BadInput, nearest
 from understudy.mechanisms.anchored import Anchored
@@ -15,10 +15,8 @@ from understudy.mechanisms.row import LARGEST_EXACT_BOUND
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.mechanisms.weighted import Weighted
 from understudy.mechanisms.weighted_e import WeightedE
+from understudy.models.base import Model
 from understudy.privacy.guarantee import check_epsilon
-
-if TYPE_CHECKING:
-    from understudy.models.base import Model
 
 BY_NAME: dict[str, type[Mechanism]] = {
     mechanism.name: mechanism

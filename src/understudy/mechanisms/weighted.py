@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import jax
 
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights
-
-if TYPE_CHECKING:
-    import jax
 
 
 @dataclass(frozen=True, kw_only=True)

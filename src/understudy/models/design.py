@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from understudy.domain.formulas import (
     LARGEST_WIDTH,
@@ -23,14 +24,9 @@ from understudy.domain.formulas import (
     sides,
     variables,
 )
-from understudy.domain.schema import Role
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
 
 _POINTS = 1001
 """Rows of the public frame; a declared range of up to a thousand whole numbers fits in it."""

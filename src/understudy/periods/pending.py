@@ -12,38 +12,35 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
+from understudy.domain.schema import Schema
+from understudy.domain.skeleton import Skeleton
 from understudy.errors import Refused
-from understudy.ledger.chain import Neighbours
+from understudy.ledger.chain import Chain, Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import stated, statement_of
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import EarlierTheta
+from understudy.mechanisms.plan import Plan
 from understudy.mechanisms.registry import spec_of
+from understudy.models.base import Model
 from understudy.periods.period import Period, Terms, latest_release
 from understudy.periods.policy import Policy
+from understudy.privacy.accounting import Cost
+from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import plain
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 from understudy.synthesis.charging import Account, ledger_unit
 from understudy.synthesis.preparation import prepare
+from understudy.synthesis.release import Release
 from understudy.synthesis.run import carry_out
 from understudy.synthesis.simulation import simulate
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.schema import Schema
-    from understudy.domain.skeleton import Skeleton
-    from understudy.ledger.chain import Chain
-    from understudy.mechanisms.plan import Plan
-    from understudy.models.base import Model
-    from understudy.privacy.accounting import Cost
-    from understudy.privacy.guarantee import Kind
-    from understudy.synthesis.release import Release
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,12 +13,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.errors import BadInput, Refused
-
-if TYPE_CHECKING:
-    from understudy.ledger.chain import Chain, Entry
+from understudy.ledger.chain import Chain, Entry
 
 _MONTH = "(0[1-9]|1[0-2])"
 _FORMS = {

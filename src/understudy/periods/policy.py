@@ -18,19 +18,17 @@ import tomllib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from understudy.adapters.loading import ModelFile
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
+from understudy.models.base import Model
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.privacy.guarantee import Adjacency
 from understudy.support.files import written_atomically
-
-if TYPE_CHECKING:
-    from understudy.adapters.loading import ModelFile
-    from understudy.models.base import Model
 
 _OPTIONS = ("threshold", "c1", "c2", "bins")
 _HEAD = """\

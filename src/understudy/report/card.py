@@ -7,14 +7,16 @@ public, and this module imports nothing that has ever seen a record.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.domain.column import Role, Type
-from understudy.privacy.guarantee import Adjacency
+from understudy.domain.column import Column, Role, Type
+from understudy.domain.schema import Schema
+from understudy.privacy.guarantee import Adjacency, Guarantee
 from understudy.privacy.rounding import at_most
 from understudy.report import plain
 from understudy.report.curves import bin_edges
@@ -23,13 +25,7 @@ from understudy.report.template import fill
 from understudy.report.wording import BADGES, hundredths, percent, readable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pandas import DataFrame, Series
-
-    from understudy.domain.column import Column
-    from understudy.domain.schema import Schema
-    from understudy.privacy.guarantee import Guarantee
 
 SHOWN_LEVELS = 12
 NAMED_COLUMNS = 4

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from understudy.domain.schema import Column, Schema
+from understudy.report.drift import Earlier
 from understudy.report.wording import in_points, percent, readable
-from understudy.utility.marginal import Utility, compare
+from understudy.utility.marginal import ColumnUtility, Utility, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pandas import DataFrame
-
-    from understudy.domain.schema import Column, Schema
-    from understudy.report.drift import Earlier
-    from understudy.utility.marginal import ColumnUtility
 
 SHOWN_COLUMNS = 3
 

@@ -8,25 +8,22 @@ with every distance, and by that of their private draws, which is not known.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.domain.schema import Column, Schema
 from understudy.report import figures
 from understudy.report.svg import shortened
 from understudy.report.wording import number_row, readable, share_row
-from understudy.utility.marginal import Utility, compare, complete
+from understudy.utility.marginal import ColumnUtility, Utility, compare, complete
 from understudy.utility.pairs import expected_total_variation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from pandas import DataFrame, Series
-
-    from understudy.domain.schema import Column, Schema
-    from understudy.utility.marginal import ColumnUtility
 
 SHOWN_PICTURES = 6
 _MEAN_KOLMOGOROV = math.sqrt(math.pi / 2) * math.log(2)

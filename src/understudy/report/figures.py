@@ -7,6 +7,7 @@ in the fonts of the reader's own system, so that it can be searched, enlarged an
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from understudy.report.wording import bounded, readable
 from understudy.utility.marginal import level_shares, max_ecdf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from matplotlib.axes import Axes
 
 CONFIDENTIAL = "#0072B2"

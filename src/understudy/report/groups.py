@@ -8,25 +8,22 @@ between groups.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.column import Role
+from understudy.domain.column import Column, Role
+from understudy.domain.schema import Schema
 from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
 from understudy.report.svg import inline_svg, legend_above, numbers_along, printable, shortened
 from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed, span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from matplotlib.axes import Axes
     from pandas import DataFrame
-
-    from understudy.domain.column import Column
-    from understudy.domain.schema import Schema
 
 SHOWN = 4
 MOST_LEVELS = 12

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.report.svg import INK, inline_svg, shortened
+from understudy.utility.pairs import PairUtility
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-
-    from understudy.utility.pairs import PairUtility
 
 LIGHT, DARK = "#f4f8fb", "#00507d"
 SMALLEST_SCALE = 0.05

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.report import figures
+from understudy.report.figures import Picture
 from understudy.report.wording import NOTHING, bounded, percent, readable, span
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from understudy.report.figures import Picture
 
 PARTS = 10
 """Into so many equally large parts the records are put, to see where they are censored."""

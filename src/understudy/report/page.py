@@ -6,29 +6,27 @@ from confidential records, so the page never leaves the building, and says so in
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Schema
+from understudy.ledger.statement import Statement
 from understudy.privacy.guarantee import Guarantee
 from understudy.report import closeness, groups, influence, sections, table_sections
+from understudy.report.comparison import Comparison
 from understudy.report.drift import Earlier, since
 from understudy.report.spending import spending
 from understudy.report.template import fill
 from understudy.support.confidential import Confidential
+from understudy.utility.marginal import ColumnUtility
+from understudy.utility.pairs import PairUtility
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pandas import DataFrame
-
-    from understudy.domain.schema import Schema
-    from understudy.ledger.statement import Statement
-    from understudy.report.comparison import Comparison
-    from understudy.utility.marginal import ColumnUtility
-    from understudy.utility.pairs import PairUtility
 
 _SECTIONS = ["guarantee", "closeness", "spending", "overview", "columns", "groups", "drift"]
 _SECTIONS += ["pairs", "propensity", "regression", "influence", "convergence"]

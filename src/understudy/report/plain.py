@@ -10,13 +10,10 @@ The words follow from the guarantee alone, so they may be published.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from understudy.privacy.guarantee import Adjacency, Kind
+from understudy.privacy.guarantee import Adjacency, Guarantee, Kind
 from understudy.privacy.rounding import at_most, certainty_at_most
-
-if TYPE_CHECKING:
-    from understudy.privacy.guarantee import Guarantee
 
 LOOSE = math.log(19)
 """From this ε on one may be 95 % sure, an opinion is close to knowledge, and the page says so."""

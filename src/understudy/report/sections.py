@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Column, Schema
 from understudy.privacy.guarantee import SEEDED, Guarantee
 from understudy.report import figures, plain
 from understudy.report.wording import BADGES, NOTHING, number_row, readable, share_row, span
-from understudy.utility.marginal import STATISTICS, Utility
+from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from pandas import DataFrame, Series
-
-    from understudy.domain.schema import Column, Schema
-    from understudy.utility.marginal import ColumnUtility
 
 _LIMITS = {
     "rhat": "R-hat at most",

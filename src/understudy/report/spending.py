@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.ledger.statement import left_part
+from understudy.ledger.statement import Item, Statement, left_part
 from understudy.privacy.rounding import at_most
 from understudy.report.figures import CONFIDENTIAL
 from understudy.report.svg import INK, inline_svg, numbers_along, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-
-    from understudy.ledger.statement import Item, Statement
 
 SHOWN_PERIODS = 24
 

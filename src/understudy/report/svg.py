@@ -10,14 +10,13 @@ import hashlib
 import io
 import re
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from understudy.report.wording import tick
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from understudy.report.heatmap import SMALLEST_SCALE, heat_map
 from understudy.report.wording import NOTHING, percent, readable, signed
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from understudy.utility.pairs import InBothTables, PairUtility
-    from understudy.utility.propensity import Propensity
-    from understudy.utility.regression import Coefficient, Estimate, Regression
+from understudy.utility.pairs import InBothTables, PairUtility
+from understudy.utility.propensity import Propensity
+from understudy.utility.regression import Coefficient, Estimate, Regression
 
 SHOWN_PAIRS = 10
 

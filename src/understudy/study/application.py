@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy.errors import BadInput
 from understudy.mechanisms import Anchored, Mechanism
+from understudy.models.base import Model
 from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.report.curves import reflected_kde
 from understudy.study import synthesisers
@@ -23,10 +23,7 @@ from understudy.study.application_sample import Sample, load_sample
 from understudy.study.arms import ANALYSES, LABELS, SYNTHESISERS, Values
 from understudy.study.paper import APPLICATION_EPSILON
 from understudy.support.progress import Progress, silent, stage
-
-if TYPE_CHECKING:
-    from understudy.models.base import Model
-    from understudy.synthesis.release import Release
+from understudy.synthesis.release import Release
 
 DISTANCES = ("max_ecdf", "avg_ecdf")
 """What says by itself how close a table is; `ANALYSES` are to be compared with the data's."""

@@ -6,16 +6,14 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pandas import DataFrame
 
 from understudy.errors import BadInput
 from understudy.study import paper
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 Values = NDArray[np.float64]
 TwoArms = tuple[Values, Values]

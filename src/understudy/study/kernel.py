@@ -12,14 +12,11 @@ what makes the rules for infinite densities in `score.py` superfluous here; a te
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from understudy._jax import jax, jnp
+from understudy.models.base import Data, Model
 from understudy.models.log_gamma import log_gamma
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
-    from understudy.score import Row
+from understudy.score import Row
 
 _SIDE_BY_SIDE = 256
 _UNROLL = 8

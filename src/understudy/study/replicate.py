@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import Mechanism, Request, RowMechanism, Unweighted, Weighted
 from understudy.mechanisms.fitting import DRAWS
 from understudy.mechanisms.ladder import AnchoredPlan, climb
+from understudy.models.base import Data, Model, Theta
 from understudy.models.beta import beta
 from understudy.privacy.guarantee import Weights
 from understudy.samplers.nuts import nuts
@@ -30,9 +31,6 @@ from understudy.score import Row
 from understudy.study import kernel, paper, synthesisers
 from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED, ResultRow
 from understudy.support.randomness import Source
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model, Theta
 
 POINTS = 49
 """Nodes a side: cells of about a third of a standard deviation."""

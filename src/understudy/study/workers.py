@@ -14,12 +14,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
 
 from understudy.errors import BadInput, Refused
-
-if TYPE_CHECKING:
-    from understudy.study.arms import ResultRow
+from understudy.study.arms import ResultRow
 
 Finished = Iterator[tuple[int, "list[ResultRow]"]]
 

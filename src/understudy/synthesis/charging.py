@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.errors import BadInput, Refused
-from understudy.ledger.chain import ROW
+from understudy.ledger.chain import ROW, Chain, Entry
+from understudy.ledger.ledger import Ledger
+from understudy.mechanisms.plan import Plan
 from understudy.support.stopping import COMPLETE, NOTHING, leave, uninterrupted
-
-if TYPE_CHECKING:
-    from understudy.ledger.chain import Chain, Entry
-    from understudy.ledger.ledger import Ledger
-    from understudy.mechanisms.plan import Plan
 
 
 @dataclass(frozen=True)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import math
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import decode, encode
 from understudy.ledger.statement import statement_of
+from understudy.mechanisms import Request
+from understudy.mechanisms.plan import Drawn
+from understudy.privacy.guarantee import Guarantee
+from understudy.report.drift import Earlier
+from understudy.synthesis.charging import Charge
 from understudy.synthesis.release import Internal
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.mechanisms import Request
-    from understudy.mechanisms.plan import Drawn
-    from understudy.privacy.guarantee import Guarantee
-    from understudy.report.drift import Earlier
-    from understudy.synthesis.charging import Charge
 
 
 def measured(

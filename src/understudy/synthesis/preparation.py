@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.identifiers import refuse_repeated_ids
@@ -13,15 +12,13 @@ from understudy.domain.schema import Role, Schema
 from understudy.domain.skeleton import skeleton_for, with_public_size
 from understudy.domain.tables import Columns, encode
 from understudy.errors import BadInput, Refused
+from understudy.mechanisms import Mechanism
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.mechanisms.request import Request
+from understudy.models.base import Model
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
-
-if TYPE_CHECKING:
-    from understudy.mechanisms import Mechanism
-    from understudy.models.base import Model
 
 LARGEST_TABLES = 100
 

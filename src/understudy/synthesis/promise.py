@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from understudy.mechanisms.plan import Plan
+from understudy.mechanisms.request import Request
 from understudy.privacy import assumptions
 from understudy.privacy.guarantee import SEEDED, Guarantee, Kind
-
-if TYPE_CHECKING:
-    from understudy.mechanisms.plan import Plan
-    from understudy.mechanisms.request import Request
-    from understudy.synthesis.charging import Charge
+from understudy.synthesis.charging import Charge
 
 
 def promise(plan: Plan, charge: Charge | None) -> Guarantee:

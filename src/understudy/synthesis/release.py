@@ -16,22 +16,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from understudy.domain import tables
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
+from understudy.models.base import Model
+from understudy.privacy.guarantee import Guarantee
 from understudy.support.confidential import Confidential
 from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep
 from understudy.support.stopping import uninterrupted
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.models.base import Model
-    from understudy.privacy.guarantee import Guarantee
-    from understudy.synthesis.charging import Charge
+from understudy.synthesis.charging import Charge
 
 _PARTS = {"public", "internal"}
 

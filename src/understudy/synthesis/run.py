@@ -9,12 +9,17 @@ public predictors, and need no confidential value.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy import __version__
 from understudy.domain.column import writable
 from understudy.domain.frames import Tabular
+from understudy.domain.schema import Schema
+from understudy.ledger.ledger import Ledger
+from understudy.mechanisms import Mechanism, Request
+from understudy.mechanisms.plan import Plan
 from understudy.mechanisms.registry import spec_of
+from understudy.models.base import Model
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
 from understudy.synthesis.measuring import earlier_table, measured
@@ -22,13 +27,6 @@ from understudy.synthesis.preparation import prepare
 from understudy.synthesis.promise import promise
 from understudy.synthesis.release import Release
 from understudy.synthesis.simulation import simulate
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.ledger.ledger import Ledger
-    from understudy.mechanisms import Mechanism, Request
-    from understudy.mechanisms.plan import Plan
-    from understudy.models.base import Model
 
 
 def synthesize(

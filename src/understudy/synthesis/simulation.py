@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from understudy.domain import tables
 from understudy.domain.frames import Tabular
 from understudy.domain.satisfying import check_satisfiable, draw_satisfying
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.published import read_parameters
 from understudy.mechanisms.registry import without_model
+from understudy.models.base import Model
 from understudy.support.randomness import Source
 from understudy.synthesis.preparation import public_rows
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.tables import Columns
-    from understudy.models.base import Model
-    from understudy.synthesis.release import Release
+from understudy.synthesis.release import Release
 
 
 def simulate(

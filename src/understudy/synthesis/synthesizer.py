@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
+from understudy.ledger.ledger import Ledger
+from understudy.mechanisms import Mechanism
+from understudy.models.base import Model
+from understudy.synthesis.release import Release
 from understudy.synthesis.run import synthesize
-
-if TYPE_CHECKING:
-    from understudy.ledger.ledger import Ledger
-    from understudy.mechanisms import Mechanism
-    from understudy.models.base import Model
-    from understudy.synthesis.release import Release
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Column
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
     from pandas import Series
-
-    from understudy.domain.schema import Column
 
 BINS = 20
 MISSING = -1

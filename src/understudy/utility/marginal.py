@@ -22,20 +22,18 @@ else is measured on the values that are there.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from understudy.domain.schema import Column, Schema
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from pandas import DataFrame, Series
-
-    from understudy.domain.schema import Column, Schema
 
 STATISTICS = {
     "mean": "mean",

@@ -30,20 +30,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Column
 from understudy.utility.bins import Codes, cells, codes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pandas import DataFrame
-
-    from understudy.domain.schema import Column
 
 Counts = NDArray[np.int64]
 

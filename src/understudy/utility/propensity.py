@@ -37,20 +37,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.domain.schema import Column
 from understudy.utility.bins import codes
 from understudy.utility.fits import Floats, logistic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pandas import DataFrame
-
-    from understudy.domain.schema import Column
 
 LARGEST_DESIGN = 5_000_000
 """Numbers in a design with products; 40 MB."""

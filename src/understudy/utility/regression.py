@@ -27,6 +27,7 @@ evaluating the utility of data altered to protect confidentiality, The American 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,8 +49,6 @@ from understudy.errors import BadInput, nearest
 from understudy.utility.fits import Floats, RegressionFit, least_squares, logistic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
 CONFIDENCE = 0.95

@@ -10,6 +10,7 @@ import numpy as np
 from understudy.domain import tables
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.tables import Columns
 from understudy.support.confidential import Confidential
 from understudy.utility import text
 from understudy.utility.marginal import ColumnUtility, Utility, compare
@@ -19,8 +20,6 @@ from understudy.utility.regression import Regression, measure_regression
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-    from understudy.domain.tables import Columns
 
 _POPULATION = 1_000_000
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from understudy.periods.calibration.choice import best_by_epsilon
 from understudy.periods.calibration.settings import calibrated_names
+from understudy.periods.calibration.sweep import Outcome
 from understudy.report.svg import INK, inline_svg
 from understudy.report.wording import tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from understudy.periods.calibration.sweep import Outcome
 
 # Okabe and Ito's colours, each with a marker of its own, so that none depends on colour.
 _LOOKS = (

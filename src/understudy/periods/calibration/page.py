@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.periods.calibration.choice import (
     LOSS,
@@ -12,14 +12,12 @@ from understudy.periods.calibration.choice import (
     smallest_epsilon,
 )
 from understudy.periods.calibration.frontier import frontier
+from understudy.periods.calibration.run import Calibration
+from understudy.periods.calibration.sweep import Outcome
 from understudy.periods.calibration.words import cost
 from understudy.privacy.rounding import plain
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING, readable
-
-if TYPE_CHECKING:
-    from understudy.periods.calibration.run import Calibration
-    from understudy.periods.calibration.sweep import Outcome
 
 _ASKED = (0.1, 0.05, 0.03, 0.02, 0.01)
 """Accuracies for which the smallest ε is told without being asked."""

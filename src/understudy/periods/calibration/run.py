@@ -13,7 +13,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular, frame_of, name_of
@@ -23,6 +22,7 @@ from understudy.errors import BadInput
 from understudy.ledger.ledger import checked_budget, checked_line
 from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
+from understudy.models.base import Model
 from understudy.periods.calibration.choice import WantedAccuracy, choose
 from understudy.periods.calibration.settings import EPSILONS, settings
 from understudy.periods.calibration.sweep import Outcome, Sweep
@@ -34,9 +34,6 @@ from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.stopping import uninterrupted
-
-if TYPE_CHECKING:
-    from understudy.models.base import Model
 
 DRAWS = 5
 PERIODS = 12

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
 from understudy.mechanisms import BY_NAME
+from understudy.models.base import Model
 from understudy.privacy.guarantee import check_epsilon
-
-if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.models.base import Model
 
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
 

@@ -14,24 +14,21 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from understudy.domain.schema import Schema
 from understudy.errors import Refused
-from understudy.mechanisms import Unweighted, make_mechanism
+from understudy.mechanisms import Mechanism, Unweighted, make_mechanism
 from understudy.mechanisms.base import EarlierTheta
+from understudy.models.base import Model
 from understudy.periods.calibration.settings import Setting
+from understudy.privacy.guarantee import Adjacency
 from understudy.support.confidential import Confidential
+from understudy.synthesis.release import Release
 from understudy.synthesis.run import synthesize
 from understudy.utility import Utility, compare
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from understudy.domain.schema import Schema
-    from understudy.mechanisms import Mechanism
-    from understudy.models.base import Model
-    from understudy.privacy.guarantee import Adjacency
-    from understudy.synthesis.release import Release
 
 METRICS = ("max_ecdf", "total_variation", "mean", "median")
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from understudy.periods.calibration.sweep import Outcome
 from understudy.report.wording import in_points, percent
-
-if TYPE_CHECKING:
-    from understudy.periods.calibration.sweep import Outcome
 
 
 def cost(outcome: Outcome) -> str:
