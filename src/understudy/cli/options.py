@@ -5,14 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.models.base import Model
-from understudy.support.progress import Progress
+
+if TYPE_CHECKING:
+    from understudy.domain.schema import Schema
+    from understudy.models.base import Model
+    from understudy.support.progress import Progress
 
 
 class Exit(IntEnum):
