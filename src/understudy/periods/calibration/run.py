@@ -142,8 +142,7 @@ def calibrate(
         The policy, and everything that was tried on the way to it.
     """
     _check(reference_is, population, draws=draws, periods=periods)
-    if budget is not None:
-        checked_budget(budget)
+    _check_budget(budget, epsilon, periods)
     aim = None if target is None else WantedAccuracy.parse(target)
     public, relation = reference_is == "public", Adjacency.parse(adjacency)
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
@@ -211,6 +210,14 @@ def _budget(asked: float | None, epsilon: float, periods: int) -> float:
             f"a budget of ε = {plain(asked)} does not pay for one period at {plain(epsilon)}."
         )
     return float(asked)
+
+
+def _check_budget(budget: float | None, epsilon: float | None, periods: int) -> None:
+    """Refuse, before anything is tried, a budget that cannot be or does not pay for one period."""
+    if budget is not None:
+        checked_budget(budget)
+        if epsilon is not None:
+            _budget(budget, check_epsilon(epsilon), periods)
 
 
 def _check(reference_is: str, population: str, **numbers: int) -> None:
