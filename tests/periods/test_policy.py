@@ -249,3 +249,21 @@ def test_a_policy_keeps_no_directory_of_the_model_s_file(schema, in_file):
         "priors": (),
         "model_digest": hashlib.sha256(file.read_bytes()).hexdigest(),
     }
+
+
+def test_a_model_with_a_schema_of_its_own_does_not_get_around_the_policy_s(tmp_path):
+    """Its bounds would be those of the release, and nobody would have agreed on them."""
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 100]}
+    declared = us.Schema.from_dict({"table": {"size": 50}, "columns": {"pay": column}})
+    wider = us.Schema.from_dict(
+        {"table": {"size": 50}, "columns": {"pay": column | {"bounds": [0, 90]}}}
+    )
+    policy = Policy(
+        mechanism="anchored", epsilon=1.0, adjacency=us.Adjacency.ADD_REMOVE,
+        **model_terms(us.beta(declared)), schema_digest=declared.digest, budget=1.0,
+        population="staff", reference_is="public", reference_digest="",
+    )  # fmt: skip
+    own = us.beta(declared)
+    assert policy.load_model(declared, own) is own
+    with pytest.raises(Refused, match="was built with another schema than the policy's"):
+        policy.load_model(declared, us.beta(wider))

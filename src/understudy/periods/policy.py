@@ -168,6 +168,12 @@ class Policy:
         if given is not None and not isinstance(given, str):
             if model_terms(given) != self._model_terms:
                 raise Refused(f"'{given.title}' is not the policy's model: give that one.")
+            if given.schema.digest != schema.digest:
+                # A model brings its own schema, and bounds may have been read off a table since.
+                raise Refused(
+                    f"'{given.title}' was built with another schema than the policy's: build it "
+                    "with that one."
+                )
             return given
         if self.model is not None and names_file(self.model) is not None:
             return self._model_file(given).load(schema)
