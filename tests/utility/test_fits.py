@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
+from optimised import logistic_by_optimiser
 from understudy.utility.fits import least_squares, logistic
-
-
-def logistic_by_optimiser(design: np.ndarray, outcome: np.ndarray) -> np.ndarray:
-    def loss(b):
-        linear = design @ b
-        return np.logaddexp(0, linear).sum() - outcome @ linear
-
-    def slope(b):
-        return design.T @ (1 / (1 + np.exp(-design @ b)) - outcome)
-
-    best = minimize(loss, np.zeros(design.shape[1]), jac=slope, method="BFGS", tol=1e-9)
-    return best.x
 
 
 def test_logistic_regression_agrees_with_another_optimiser_on_repeated_columns():

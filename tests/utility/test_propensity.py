@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 
+from optimised import logistic_by_optimiser
 from understudy.domain.schema import Column, Role, Type
 from understudy.utility import propensity
 from understudy.utility.propensity import measure_propensity
@@ -40,18 +40,6 @@ def design_by_hand(table: pd.DataFrame) -> np.ndarray:
     terms = [one, pay, age, y, z, pay**2, age**2]
     terms += [pay * age, pay * y, pay * z, age * y, age * z]
     return np.column_stack(terms)
-
-
-def logistic_by_optimiser(design: np.ndarray, outcome: np.ndarray) -> np.ndarray:
-    def loss(b):
-        linear = design @ b
-        return np.logaddexp(0, linear).sum() - outcome @ linear
-
-    def slope(b):
-        return design.T @ (1 / (1 + np.exp(-design @ b)) - outcome)
-
-    best = minimize(loss, np.zeros(design.shape[1]), jac=slope, method="BFGS", tol=1e-9)
-    return best.x
 
 
 def test_pmse_equals_its_definition_with_another_optimiser():
