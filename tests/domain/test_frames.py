@@ -113,3 +113,9 @@ def test_the_import_is_cheap():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_two_columns_of_one_name_are_refused_in_a_sentence():
+    twice = pa.table([pa.array([1]), pa.array([2])], names=["pay", "pay"])
+    with pytest.raises(BadInput, match="two columns of the table have the same name"):
+        frame_of(twice)

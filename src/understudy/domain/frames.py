@@ -32,6 +32,8 @@ def frame_of(table: Tabular) -> pd.DataFrame:
             f"a table must be a file, or a table in memory of pandas, Polars or Arrow, not a "
             f"{type(table).__name__}; collect a lazy one first."
         ) from None
+    except nw.exceptions.DuplicateError:
+        raise BadInput("two columns of the table have the same name: give each its own.") from None
     # What pandas once noted about an index must not take columns away.
     return arrow.to_pandas(types_mapper=_whole, ignore_metadata=True)
 
