@@ -8,7 +8,7 @@ from study_results import SETTINGS, made_up
 from understudy.study import application_sample, illustration
 from understudy.study.application import run_application
 from understudy.study.arms import Results
-from understudy.study.output import write_outputs
+from understudy.study.page import write_outputs
 from understudy.study.replicate import replicate
 from understudy.study.run import run_study
 

@@ -1,7 +1,14 @@
 """The catalogue names each figure of the paper once, with the panels that it has there."""
 
+from understudy.study import illustration
 from understudy.study.arms import ANALYSES
-from understudy.study.catalogue import DOWNSCALING, EPSILONS, FIGURES
+from understudy.study.catalogue import (
+    AFTER_APPLICATION,
+    BEFORE_APPLICATION,
+    DOWNSCALING,
+    EPSILONS,
+    FIGURES,
+)
 
 
 def test_downscaled_figures_have_the_confidential_data_only_where_it_has_a_value():
@@ -29,3 +36,12 @@ def test_titles_and_captions_say_what_is_drawn():
         "c₁ = 0.8 (bottom). Smaller is better."
     )
     assert [panel.title for panel in EPSILONS.panels] == ["ε = 5", "ε = 4", "ε = 3"]
+
+
+def test_the_page_shows_every_figure_and_table_once(written):
+    page = (written / "index.html").read_text(encoding="utf-8")
+    shown = [name for part in (*BEFORE_APPLICATION, *AFTER_APPLICATION) for name in part.shows]
+    assert len(shown) == len(set(shown))
+    assert {*FIGURES, illustration.NAME, "table-1", "table-supplement", "utility"} == set(shown)
+    for name in (*FIGURES, illustration.NAME):
+        assert page.count(f'<img src="figures/{name}.svg" alt="') == 1

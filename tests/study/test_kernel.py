@@ -10,7 +10,7 @@ from understudy.samplers.lipschitz import reach
 from understudy.samplers.quadrature import target_heights
 from understudy.score import Row
 from understudy.study import kernel
-from understudy.study.replicate import study_model
+from understudy.study.synthesisers import study_model
 
 MODEL = study_model()
 VALUES = np.random.default_rng(0).beta(0.5, 3, 300)

@@ -7,10 +7,11 @@ import pytest
 
 from study_results import SETTINGS, changed, made_up
 from understudy.errors import BadInput
+from understudy.study import illustration
 from understudy.study.arms import Results
 from understudy.study.catalogue import FIGURES
 from understudy.study.figures import draw
-from understudy.study.page import write_index
+from understudy.study.page import write_index, write_outputs
 
 
 def test_links_of_the_page_lead_to_files_beside_it(written):
@@ -100,3 +101,21 @@ def test_settings_that_are_not_json_are_refused(tmp_path):
     (tmp_path / "study.json").write_text("{")
     with pytest.raises(BadInput, match="is not JSON"):
         write_index(tmp_path)
+
+
+def test_a_single_replicate_makes_every_file(tmp_path, monkeypatch, curves):
+    monkeypatch.setattr(illustration, "compute", lambda: curves)
+    few = {name: FIGURES[name] for name in ("lipschitz", "downscaling-q15")}
+    monkeypatch.setattr("understudy.study.figures.FIGURES", few)
+    write_outputs(made_up(1), {**SETTINGS, "replicates": 1}, tmp_path)
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    tables = {"table-1.csv", "table-supplement.csv", "utility.csv", "illustration.csv"}
+    pictures = {f"figures/{n}.{end}" for n in (*few, illustration.NAME) for end in ("png", "svg")}
+    assert found == {"index.html", "results.parquet", "study.json", *tables, *pictures}
+
+
+def test_no_file_mentions_where_it_was_made(written):
+    for path in written.rglob("*"):
+        if path.is_file():
+            assert str(written.parent).encode() not in path.read_bytes(), path.name
+    assert "file:" not in (written / "index.html").read_text(encoding="utf-8")

@@ -12,7 +12,8 @@ from understudy.mechanisms.fitting import DRAWS
 from understudy.samplers.lipschitz import censored_records, lipschitz_bound, reach
 from understudy.samplers.quadrature import quadrature
 from understudy.study import paper
-from understudy.study.replicate import bayesian_fits, explore, replicate, study_model
+from understudy.study.replicate import bayesian_fits, explore, replicate
+from understudy.study.synthesisers import study_model
 from understudy.support.randomness import Source
 
 R = 8

@@ -3,7 +3,8 @@
 from understudy.mechanisms import Mechanism
 from understudy.privacy.guarantee import Adjacency
 from understudy.study import synthesisers
-from understudy.study.arms import LABELS
+from understudy.study.arms import LABELS, OURS
+from understudy.study.synthesisers import promises
 
 
 def test_every_label_but_that_of_the_data_has_a_mechanism():
@@ -20,3 +21,17 @@ def test_settings_reach_the_mechanisms():
     assert {mechanism.epsilon for mechanism in others.values()} == {3.0}
     # With a Laplace scale of 2/ε, as in the paper, a replaced record costs ε.
     assert {others[name].adjacency for name in ("ph", "ph-sqrt")} == {Adjacency.REPLACE_ONE}
+
+
+def test_the_page_s_guarantees_are_those_of_the_theorem():
+    rows = {row["label"]: row for row in promises()}
+    assert (rows["Censor_w"]["said"], rows["Censor_w"]["kind"]) == ("DP", "asymptotic")
+    assert (rows["Censor_uw"]["added"], rows["Censor_uw"]["replaced"]) == ("ε", "2ε")
+    assert rows["Censor_uw"]["kind"] == "conditional"
+    assert (rows["PH"]["added"], rows["PH"]["replaced"]) == ("ε/2", "ε")
+    for name in ("Anchored, history", "Anchored, ladder"):
+        row = rows[name]
+        assert (row["kind"], row["added"], row["replaced"]) == ("strict", "ε", "2ε")
+    assert {row["label"] for row in rows.values() if row["beyond"]} == {
+        label.removesuffix(" (DP)") for label in OURS.values()
+    }

@@ -44,7 +44,7 @@ def study(
         return
     import time
 
-    from understudy.study.output import write_outputs
+    from understudy.study.page import write_outputs
     from understudy.study.run import run_study
     from understudy.study.store import StudySettings
     from understudy.support.progress import shown, stage

@@ -3,18 +3,17 @@
 run                 the simulation: what is missing of it, then all of it as one table; start here
 replicate           one replicate: a table, every synthesiser on it, every statistic
 kernel              the Beta model on precomputed logarithms, as fast as two cores allow
-synthesisers        every synthesiser as a mechanism
+synthesisers        every synthesiser as a mechanism, and what it really guarantees
 workers, store      who runs the replicates, and where finished ones are kept
 paper               what the paper did and printed
 arms                results by arm: a mechanism at its ε, with its c₁
 tables              counts beside the paper's, and utility by arm
-catalogue, sections every figure, and the order of the page
+catalogue           every figure, and the order of the page
 figures, violins    the figures drawn; figure_style has their looks and their files
 illustration        the paper's Figure 1
 findings            whether a statement agrees, differs or stays open
 verdicts            what is said of every figure and table: verdicts_privacy, verdicts_utility
-promises            what each synthesiser really guarantees
-page, output        the page, and everything else that a study leaves behind
+page                the page, and everything else that a study leaves behind
 
 application         section 5: five synthesisers on one table, and ours beside
 application_sample  which table; doctorates and fixed_width read the survey's public file

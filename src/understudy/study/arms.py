@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,12 +121,9 @@ class Results:
         A mechanism without a target has the same values at every ε, and one without weights the
         same at every c₁.
         """
-        arm = Arm(
-            mechanism,
-            None if mechanism in WITHOUT_TARGET else epsilon,
-            c1 if mechanism in WITH_WEIGHTS else None,
-        )
-        values = self._by_arm.get((arm, statistic))
+        target = 0.0 if mechanism in WITHOUT_TARGET else epsilon
+        scale = c1 if mechanism in WITH_WEIGHTS else 0.0
+        values = self._by_arm.get((mechanism, target, scale, statistic))
         if values is None or values.size != self.replicates:
             raise BadInput(
                 f"the study's results do not hold {statistic} of {mechanism} at ε = {epsilon} and "
@@ -155,17 +151,12 @@ class Results:
         return downscaled, self.loss(mechanism, statistic, epsilon)
 
     @cached_property
-    def _by_arm(self) -> dict[tuple[Arm, str], Values]:
+    def _by_arm(self) -> dict[tuple[Any, ...], Values]:
+        """By mechanism, ε, c₁ and statistic; 0 stands for an ε or a c₁ that is not there."""
         ordered = self.frame.sort_values("replicate", kind="stable")
-        groups = ordered.groupby(["mechanism", "epsilon", "c1", "statistic"], dropna=False)
-        return {
-            (Arm(str(name), _number(epsilon), _number(c1)), str(statistic)): group.to_numpy(float)
-            for (name, epsilon, c1, statistic), group in groups["value"]
-        }
-
-
-def _number(value: Any) -> float | None:
-    return None if math.isnan(value) else float(value)
+        ordered = ordered.fillna({"epsilon": 0.0, "c1": 0.0})
+        groups = ordered.groupby(["mechanism", "epsilon", "c1", "statistic"])["value"]
+        return {arm: group.to_numpy(float) for arm, group in groups}
 
 
 def short(mechanism: str) -> str:

@@ -1,4 +1,4 @@
-"""Every figure of the paper's study: what it shows, and where it stands in the paper.
+"""Every figure of the paper's study: what it shows, and its place in the paper and on the page.
 
 The paper numbers the figures of its text; those of its supplement are counted here from S1 on, in
 their order. Rows that the paper's figure does not have stand at its end, set apart.
@@ -112,3 +112,62 @@ _FIGURES = (
 )
 FIGURES = {figure.name: figure for figure in _FIGURES}
 """By name, in the paper's order."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the paper, and what it shows, by name."""
+
+    id: str
+    title: str
+    lead: str
+    shows: tuple[str, ...]
+
+
+BEFORE_APPLICATION = (
+    Section(
+        "censoring",
+        "Section 3: What censoring does",
+        "Censoring bounds what one record can contribute, at the price of a distorted posterior.",
+        ("illustration",),
+    ),
+    Section(
+        "privacy",
+        "Section 4.2: Privacy",
+        "The Lipschitz bound of a table is the most that any record contributes to the "
+        "log-likelihood at any draw; twice the bound is the table’s local ε.",
+        ("lipschitz", "table-1"),
+    ),
+    Section(
+        "utility",
+        "Section 4.3: Utility",
+        "How far the synthetic tables lie from the confidential ones: by the largest (max-ECDF) "
+        "and the mean squared (avg-ECDF) difference of their distribution functions, and by "
+        "statistics that people compute.",
+        ("max-ecdf", "avg-ecdf", "median-at-5", "utility"),
+    ),
+    Section(
+        "downscaling",
+        "Section 4.4: Downscaling",
+        "Multiplying all weights by c₁ = 0.8 brings the bounds below the target, so that fewer "
+        "records have to be truncated or censored.",
+        ("downscaling-lipschitz", "downscaling-avg-ecdf", "downscaling-q15"),
+    ),
+)
+AFTER_APPLICATION = (
+    Section(
+        "supplement-privacy",
+        "Supplement 3: More on privacy and utility",
+        "The figures that the text of sections 4.2 and 4.3 refers to.",
+        ("lipschitz-unweighted", "q15-at-5", "q90-at-5", "q15", "q90", "median", "mean"),
+    ),
+    Section(
+        "supplement-downscaling",
+        "Supplement 4: More on downscaling",
+        "The table and the figures that the text of section 4.4 refers to.",
+        (
+            "table-supplement",
+            *(f"downscaling-{each}" for each in ("max-ecdf", "mean", "median", "q90")),
+        ),
+    ),
+)

@@ -87,7 +87,7 @@ def _posterior(given: str, name: str, values: Values, bound: float) -> DensityCu
     from understudy._jax import jax, jnp
     from understudy.samplers.quadrature import quadrature
     from understudy.score import Row
-    from understudy.study.replicate import study_model
+    from understudy.study.synthesisers import study_model
 
     model, count = study_model(), len(values)
     row = Row(jnp.ones(count), jnp.zeros(count), jnp.asarray(bound))

@@ -58,8 +58,13 @@ def risks(model: Model, draws: jax.Array, data: Data) -> jax.Array:
     return jax.lax.map(one_fit, draws)
 
 
-def _coefficients(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+@partial(jax.jit, static_argnames="model")
+def shapes(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return a and b at each row of unconstrained coordinates."""
     theta = jax.vmap(model.constrain)(z)
-    a = theta["lambda"] * theta["phi"]
-    b = theta["lambda"] * (1 - theta["phi"])
+    return theta["lambda"] * theta["phi"], theta["lambda"] * (1 - theta["phi"])
+
+
+def _coefficients(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    a, b = shapes(model, z)
     return a - 1, b - 1, log_gamma(a + b) - log_gamma(a) - log_gamma(b)

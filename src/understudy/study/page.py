@@ -1,15 +1,25 @@
-"""The page of the study: everything in the paper's order, each with a verdict.
+"""The page of the study, everything in the paper's order with a verdict, and the files beside it.
 
-`index.html` is made from what lies in its directory: `results.parquet`, `study.json` and
-`illustration.csv` from the simulation, `application/section.html` from the application. What is
-not there yet is replaced by the command that makes it.
+The simulation leaves in its directory
+
+    index.html              the page
+    figures/*.svg, *.png    every figure
+    table-1.csv             counts of truncated and censored records, ours and the paper's
+    table-supplement.csv    the same without and with downscaling
+    utility.csv             every statistic of every arm, summarised
+    illustration.csv        the densities of Figure 1, summarised
+    results.parquet         every value of every replicate
+    study.json              what was run
+
+and the application `application/section.html`. The page is made from what lies there; what is not
+there yet is replaced by the command that makes it.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,23 +28,29 @@ import pandas as pd
 from understudy.errors import BadInput
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING
-from understudy.study import illustration, paper, sections
+from understudy.study import catalogue, illustration, paper
 from understudy.study.arms import (
     ANALYSES,
+    COLUMNS,
     LABELS,
     OURS,
     STATISTICS,
     Arm,
     Results,
-    arms,
-    has,
     short,
     true_value,
 )
 from understudy.study.catalogue import FIGURES
+from understudy.study.figures import write_figures
 from understudy.study.findings import Agreement, Verdict, number
-from understudy.study.promises import promises
-from understudy.study.tables import CountRow, summarise, supplement_table, table_1
+from understudy.study.synthesisers import promises
+from understudy.study.tables import (
+    CountRow,
+    arm_summaries,
+    supplement_table,
+    table_1,
+    write_tables,
+)
 from understudy.study.verdicts import checks, illustrated, verdicts
 from understudy.support.files import written_atomically
 
@@ -45,9 +61,22 @@ _FACTS = {
     "sampler": "Sampler",
     "seed": "Seed",
     "version": "understudy",
-    "seconds": "Seconds",
 }
 _SCALES = {"avg_ecdf": 1000.0}
+
+
+def write_outputs(results: pd.DataFrame, settings: Mapping[str, object], directory: Path) -> None:
+    """Write the results, tables, figures and the page, each file whole or not at all."""
+    read = Results(results)
+    (directory / "figures").mkdir(parents=True, exist_ok=True)
+    with written_atomically(directory / RESULTS) as path:
+        results[list(COLUMNS)].to_parquet(path, index=False)
+    with written_atomically(directory / SETTINGS) as path:
+        path.write_text(json.dumps(dict(settings), indent=2) + "\n", encoding="utf-8")
+    write_tables(read, directory)
+    write_figures(read, directory / "figures")
+    illustration.write_illustration(directory)
+    write_index(directory)
 
 
 def write_index(directory: Path) -> None:
@@ -58,8 +87,8 @@ def write_index(directory: Path) -> None:
         facts=_facts(directory / SETTINGS),
         promises=promises(),
         simulation=_simulation(directory) if (directory / RESULTS).exists() else None,
-        before=sections.BEFORE_APPLICATION,
-        after=sections.AFTER_APPLICATION,
+        before=catalogue.BEFORE_APPLICATION,
+        after=catalogue.AFTER_APPLICATION,
         application=application.read_text(encoding="utf-8") if application.exists() else None,
     )
     with written_atomically(directory / "index.html") as path:
@@ -73,22 +102,16 @@ def _facts(path: Path) -> list[tuple[str, str]]:
         settings = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise BadInput(f"{SETTINGS} is not JSON: run the study anew.") from None
-    return [(name, _fact(settings[key])) for key, name in _FACTS.items() if key in settings]
-
-
-def _fact(value: object) -> str:
-    if value is None:
-        return NOTHING
-    return f"{value:,.1f}" if isinstance(value, float) else str(value)
+    return [(name, str(settings[key])) for key, name in _FACTS.items() if key in settings]
 
 
 def _simulation(directory: Path) -> dict[str, Any]:
     """Return what the template shows of the simulation, with the statements counted."""
     results = Results(pd.read_parquet(directory / RESULTS))
     judged = verdicts(results)
-    judged[sections.ILLUSTRATION] = illustrated(pd.read_csv(directory / "illustration.csv"))
-    judged[sections.UTILITY] = Verdict(())
-    parts = (*sections.BEFORE_APPLICATION, *sections.AFTER_APPLICATION)
+    judged[illustration.NAME] = illustrated(pd.read_csv(directory / "illustration.csv"))
+    judged["utility"] = Verdict(())
+    parts = (*catalogue.BEFORE_APPLICATION, *catalogue.AFTER_APPLICATION)
     shown = [name for part in parts for name in part.shows]
     statements = [(name, finding) for name in shown for finding in judged[name].findings]
     outcomes = [finding.agreement for _, finding in statements]
@@ -105,22 +128,22 @@ def _simulation(directory: Path) -> dict[str, Any]:
 
 def _view(name: str, results: Results) -> dict[str, Any]:
     """Return what the template shows of one figure or table."""
-    if name == sections.ILLUSTRATION:
+    if name == illustration.NAME:
         return _picture(name, "1", illustration.TITLE, illustration.CAPTION, "Curves")
     if name in FIGURES:
         figure = FIGURES[name]
         shown = ", ".join(short(each) for each in (*figure.mechanisms, *figure.beyond))
         caption = figure.caption(results.replicates)
         return _picture(name, figure.number, figure.title, caption, f"Violin plots of {shown}")
-    if name == sections.UTILITY:
+    if name == "utility":
         return {
             "kind": "arms",
             "short": "Every arm",
             "heading": "Every arm in numbers (not in the paper)",
             "file": "utility.csv",
-            "rows": [_true_row(), *(_arm_row(results, arm) for arm in arms())],
+            "rows": [_true_row(), *(_arm_row(*each) for each in arm_summaries(results).items())],
         }
-    downscaled = name == sections.SUPPLEMENT_TABLE
+    downscaled = name == "table-supplement"
     table = "Supplement’s table" if downscaled else "Table 1"
     rows = supplement_table(results) if downscaled else table_1(results)
     return {
@@ -163,27 +186,25 @@ def _true_row() -> dict[str, Any]:
     return {"label": f"Beta({a:g}, {b:g})", "arm": "", "values": values, "beyond": False}
 
 
-def _arm_row(results: Results, arm: Arm) -> dict[str, Any]:
+def _arm_row(arm: Arm, summaries: dict[str, paper.Counts]) -> dict[str, Any]:
     settings = [] if arm.epsilon is None else [f"ε = {arm.epsilon:g}"]
     if arm.c1 not in (None, 1.0):
         settings.append(f"c₁ = {arm.c1:g}")
     return {
         "label": short(arm.mechanism),
         "arm": ", ".join(settings),
-        "values": list(_arm_numbers(results, arm)),
+        "values": list(_arm_numbers(summaries)),
         "beyond": arm.mechanism in OURS,
     }
 
 
-def _arm_numbers(results: Results, arm: Arm) -> Iterator[str]:
+def _arm_numbers(summaries: dict[str, paper.Counts]) -> Iterator[str]:
     """Yield median and largest bound, median and mean of the distances, and means of the rest."""
     for statistic in STATISTICS:
-        if not has(arm.mechanism, statistic):
+        summary = summaries.get(statistic)
+        if summary is None:
             yield from (NOTHING, NOTHING)
-            continue
-        values = results.values(arm.mechanism, statistic, epsilon=arm.epsilon, c1=arm.c1)
-        summary = summarise(values)
-        if statistic in ANALYSES:
+        elif statistic in ANALYSES:
             yield number(summary.mean)
         else:
             scale = _SCALES.get(statistic, 1.0)

@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from understudy import utility
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Schema
-from understudy.domain.skeleton import Skeleton
-from understudy.mechanisms import Mechanism, Request, RowMechanism, Unweighted, Weighted
+from understudy.mechanisms import Mechanism, RowMechanism, Unweighted, Weighted
 from understudy.mechanisms.fitting import DRAWS
 from understudy.mechanisms.ladder import AnchoredPlan, climb
-from understudy.models.base import Data, Model, Theta
-from understudy.models.beta import beta
+from understudy.models.base import Data, Model
 from understudy.privacy.guarantee import Weights
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
 from understudy.study import kernel, paper, synthesisers
 from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED, ResultRow
+from understudy.study.synthesisers import study_model, study_request
 from understudy.support.randomness import Source
 
 POINTS = 49
@@ -57,17 +54,9 @@ class StudyFit(NamedTuple):
         return np.minimum(np.asarray(self.row.alpha) * self.risk, float(self.row.bound))
 
 
-@cache
-def study_model() -> Model:
-    """Return the paper's Beta synthesiser, the same object in every replicate of a process."""
-    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
-    return beta(Schema.from_dict({"table": {"size": paper.N}, "columns": {"x": column}}))
-
-
 def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
     """Run one replicate of the study, with everything in it."""
-    source = _source(number, seed)
-    values = _table(source)
+    source, values = _begun(number, seed)
     results = _rows(number, "data", None, _summary(values))
     fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
@@ -85,8 +74,8 @@ def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Re
 
 def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
     """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
-    source = _source(number, seed)
-    fits = explore(_table(source), _paper_rows(), source, "quadrature")
+    source, values = _begun(number, seed)
+    fits = explore(values, _paper_rows(), source, "quadrature")
     return {(fit.mechanism.name, _epsilon(fit.mechanism)): fit for fit in fits}
 
 
@@ -145,30 +134,13 @@ def _fitted(
 
 
 def _paper_rows() -> list[RowMechanism]:
-    targeted = [
-        synthesisers.bayesian(epsilon)[name] for epsilon in paper.EPSILONS for name in TARGETED
-    ]
-    return [Weighted(), *targeted]
+    at_each = [synthesisers.bayesian(epsilon) for epsilon in paper.EPSILONS]
+    return [Weighted(), *(arms[name] for arms in at_each for name in TARGETED)]
 
 
 def _downscaled_rows() -> list[RowMechanism]:
     downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
     return [downscaled[name] for name in DOWNSCALED]
-
-
-def study_request(values: np.ndarray, mechanism: Mechanism, source: Source) -> Request:
-    """Return a table of the study as a synthesis would be asked about it."""
-    model = study_model()
-    return Request(
-        mechanism=mechanism,
-        model=model,
-        schema=model.schema,
-        columns={"x": values},
-        skeleton=Skeleton({}, paper.N),
-        size=paper.N,
-        sampler=mechanism.samplers(model)[0],
-        source=source,
-    )
 
 
 def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
@@ -184,29 +156,21 @@ def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np
 
 def _simulated(z: np.ndarray, source: Source) -> list[np.ndarray]:
     """Return a synthetic table from each row of unconstrained coordinates."""
-    theta = _constrained(study_model(), jnp.asarray(z))
-    a = np.asarray(theta["lambda"] * theta["phi"])
-    b = np.asarray(theta["lambda"] * (1 - theta["phi"]))
-    return [_common(source).beta(*shapes, paper.N) for shapes in zip(a, b, strict=True)]
-
-
-@partial(jax.jit, static_argnames="model")
-def _constrained(model: Model, z: jax.Array) -> Theta:
-    return jax.vmap(model.constrain)(z)
+    shapes = np.transpose(kernel.shapes(study_model(), jnp.asarray(z)))
+    return [_common(source).beta(a, b, paper.N) for a, b in shapes]
 
 
 def _privacy(fit: StudyFit) -> dict[str, float]:
     """Return the Lipschitz bound, and how many records were truncated or censored."""
     numbers = {"lipschitz_bound": float(fit.reached.max())}
     bound = float(fit.row.bound)
-    censored = math.isfinite(bound)
-    if censored:
+    if math.isfinite(bound):
         numbers["records"] = float(np.sum(fit.reached >= bound))
+        if fit.mechanism.weights is Weights.SAME_DATA:
+            beyond = float(np.sum(fit.risk >= bound))
+            numbers["records_unweighted"] = beyond if numbers["records"] else 0.0
     elif fit.mechanism.target is not None:
         numbers["records"] = float(fit.truncated)
-    if censored and fit.mechanism.weights is Weights.SAME_DATA:
-        beyond = float(np.sum(fit.risk >= bound))
-        numbers["records_unweighted"] = beyond if numbers["records"] else 0.0
     return numbers
 
 
@@ -231,20 +195,17 @@ def _rows(
 
 
 def _epsilon(mechanism: Mechanism | None) -> float:
-    target = None if mechanism is None else mechanism.target
-    return math.nan if target is None else target
+    return getattr(mechanism, "target", None) or math.nan
 
 
-def _source(number: int, seed: int) -> Source:
+def _begun(number: int, seed: int) -> tuple[Source, np.ndarray]:
+    """Return the randomness of a replicate, and its table."""
     state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
-    return Source(int(state[0] >> 1))
+    source = Source(int(state[0] >> 1))
+    return source, source.generator().beta(*paper.SHAPES, paper.N)
 
 
 def _common(source: Source) -> np.random.Generator:
     """Return the generator that every fit of a replicate draws with, from its beginning."""
     assert source.seed is not None
     return np.random.default_rng([source.seed, 0])
-
-
-def _table(source: Source) -> np.ndarray:
-    return source.generator().beta(*paper.SHAPES, paper.N)

@@ -1,22 +1,57 @@
-"""Every synthesiser of the study as a mechanism: the paper's with its settings, and ours beside."""
+"""Every synthesiser of the study as a mechanism, and what it really promises.
+
+The paper's have its settings. Kinds and multiples of ε come from the mechanisms themselves.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from understudy.domain.schema import Schema
+from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import (
     Anchored,
     CensorUw,
     CensorW,
     Mechanism,
     PerturbedHistogram,
+    Request,
     RowMechanism,
     Unweighted,
     Weighted,
     WeightedE,
 )
+from understudy.models.base import Model
+from understudy.models.beta import beta
 from understudy.privacy.guarantee import Adjacency
+from understudy.study import paper
+from understudy.study.arms import LABELS, OURS, Values, short
+from understudy.support.randomness import Source
 
 HISTORY = {"phi": 0.55 / 3.25, "lambda": 3.25}
 """An earlier period's θ: Beta(0.55, 2.7) where the tables come from Beta(0.5, 3)."""
+
+_TARGET = 1.0
+"""Any ε shows the multiples, if it is small enough for Anchored to need all of it."""
+_MULTIPLES = {0.5: "ε/2", 1.0: "ε", 2.0: "2ε"}
+
+_WHY = {
+    "censor-uw": (
+        "Each score depends on its own record alone and stays within ±ε/2. Replacing a record is a "
+        "removal and an addition, so the ε of the paper’s own definition of neighbours is 2ε. "
+        "Drawn by Markov chains, as in the paper, it is conditional on their convergence."
+    ),
+    "ph": "Laplace noise of scale 2/ε covers a record that moves from one bin to another.",
+    "ph-sqrt": "The same noise on more and narrower bins.",
+    "anchored-history": (
+        "What is censored is the log-likelihood ratio to a public θ₀ from an earlier period. Where "
+        "the last stage reaches α = 1, less than ε is spent."
+    ),
+    "anchored-ladder": "As before, with θ₀ found by a ladder of small draws whose costs add up.",
+}
 
 
 def bayesian(epsilon: float, c1: float = 1.0) -> dict[str, RowMechanism]:
@@ -48,3 +83,50 @@ def others(epsilon: float) -> dict[str, Mechanism]:
 def _histogram(epsilon: float, bins: str) -> PerturbedHistogram:
     """Return PH with the paper's Laplace scale 2/ε, which is that of replace-one."""
     return PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE)
+
+
+@cache
+def study_model() -> Model:
+    """Return the paper's Beta synthesiser, the same object in every replicate of a process."""
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+    return beta(Schema.from_dict({"table": {"size": paper.N}, "columns": {"x": column}}))
+
+
+def study_request(values: Values, mechanism: Mechanism, source: Source) -> Request:
+    """Return a table of the study as a synthesis would be asked about it."""
+    model = study_model()
+    return Request(
+        mechanism=mechanism,
+        model=model,
+        schema=model.schema,
+        columns={"x": values},
+        skeleton=Skeleton({}, paper.N),
+        size=paper.N,
+        sampler=mechanism.samplers(model)[0],
+        source=source,
+    )
+
+
+def promises() -> list[dict[str, Any]]:
+    """Return a row for every synthesiser: what the paper says, and what holds under each relation.
+
+    What the paper says is DP, aDP, or nothing.
+    """
+    rows = []
+    for key, mechanism in (bayesian(_TARGET) | others(_TARGET)).items():
+        request = study_request(np.zeros(0), mechanism, Source())
+        cost = mechanism.plan(request).cost or {}
+        epsilons = {each: _MULTIPLES[round(cost[each].epsilon / _TARGET, 9)] for each in cost}
+        said = LABELS[key].removesuffix(")").partition(" (")[2]
+        rows.append(
+            {
+                "label": short(key),
+                "said": said if key in paper.LABELS else "",
+                "kind": str(request.kind),
+                "added": epsilons.get(Adjacency.ADD_REMOVE, ""),
+                "replaced": epsilons.get(Adjacency.REPLACE_ONE, ""),
+                "why": mechanism.reason or _WHY[key],
+                "beyond": key in OURS,
+            }
+        )
+    return rows

@@ -8,7 +8,6 @@ replicates to know its own, the paper's stands for both.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from understudy.study import paper
-from understudy.study.arms import STATISTICS, Results, Values, arms, has
+from understudy.study.arms import STATISTICS, Arm, Results, Values, arms, has
 from understudy.support.files import written_atomically
 
 ERRORS = 4.0
@@ -36,17 +35,10 @@ class CountRow:
     printed: paper.Counts
     guess: paper.Counts | None
     """Only for Censor_w: what the paper might have counted."""
-    replicates: int
-
-    @property
-    def errors(self) -> float:
-        """How many standard errors our mean lies above the paper's."""
-        return standard_errors(self.ours, self.printed, self.replicates)
-
-    @property
-    def guess_errors(self) -> float | None:
-        """How many standard errors the mean of the guess lies above the paper's."""
-        return self.guess and standard_errors(self.guess, self.printed, self.replicates)
+    errors: float
+    """How many standard errors our mean lies above the paper's."""
+    guess_errors: float | None
+    """How many standard errors the mean of the guess lies above the paper's."""
 
     @property
     def differs(self) -> bool:
@@ -90,43 +82,54 @@ def _row(
     def summary(statistic: str) -> paper.Counts:
         return summarise(results.values(mechanism, statistic, epsilon=epsilon, c1=c1))
 
-    guess = summary("records_unweighted") if mechanism == "censor-w" else None
     ours = summary("records")
-    return CountRow(mechanism, epsilon, c1, ours, printed, guess, results.replicates)
+    errors = standard_errors(ours, printed, results.replicates)
+    if mechanism != "censor-w":
+        return CountRow(mechanism, epsilon, c1, ours, printed, None, errors, None)
+    guess = summary("records_unweighted")
+    guess_errors = standard_errors(guess, printed, results.replicates)
+    return CountRow(mechanism, epsilon, c1, ours, printed, guess, errors, guess_errors)
 
 
 def counts_frame(rows: list[CountRow]) -> pd.DataFrame:
     """Return the rows as they are written to a file: ours, the paper's and the guess."""
+    return pd.DataFrame(
+        {
+            **{"mechanism": row.mechanism, "epsilon": row.epsilon, "c1": row.c1, "source": source},
+            **counts._asdict(),
+            "standard_errors_from_paper": errors,
+        }
+        for row in rows
+        for source, counts, errors in (
+            ("this run", row.ours, row.errors),
+            ("paper", row.printed, None),
+            ("this run, unweighted", row.guess, row.guess_errors),
+        )
+        if counts is not None
+    )
 
-    def lines() -> Iterator[dict[str, object]]:
-        for row in rows:
-            arm = {"mechanism": row.mechanism, "epsilon": row.epsilon, "c1": row.c1}
-            for source, counts, errors in (
-                ("this run", row.ours, row.errors),
-                ("paper", row.printed, None),
-                ("this run, unweighted", row.guess, row.guess_errors),
-            ):
-                if counts is not None:
-                    compared = {"standard_errors_from_paper": errors}
-                    yield {**arm, "source": source, **counts._asdict(), **compared}
 
-    return pd.DataFrame(lines())
+def arm_summaries(results: Results) -> dict[Arm, dict[str, paper.Counts]]:
+    """Return the summary of each statistic that an arm has, Lipschitz bounds included."""
+    return {
+        arm: {
+            statistic: summarise(
+                results.values(arm.mechanism, statistic, epsilon=arm.epsilon, c1=arm.c1)
+            )
+            for statistic in STATISTICS
+            if has(arm.mechanism, statistic)
+        }
+        for arm in arms()
+    }
 
 
 def utility_frame(results: Results) -> pd.DataFrame:
-    """Return the summary of every statistic of every arm, Lipschitz bounds included."""
-
-    def lines() -> Iterator[dict[str, object]]:
-        for arm in arms():
-            for statistic in STATISTICS:
-                if has(arm.mechanism, statistic):
-                    values = results.values(
-                        arm.mechanism, statistic, epsilon=arm.epsilon, c1=arm.c1
-                    )
-                    summary = summarise(values)._asdict()
-                    yield {**arm._asdict(), "statistic": statistic, **summary}
-
-    return pd.DataFrame(lines())
+    """Return those summaries as they are written to a file."""
+    return pd.DataFrame(
+        {**arm._asdict(), "statistic": statistic, **summary._asdict()}
+        for arm, summaries in arm_summaries(results).items()
+        for statistic, summary in summaries.items()
+    )
 
 
 def write_tables(results: Results, directory: Path) -> None:
