@@ -52,7 +52,7 @@ def test_medians_above_contradict_only_beyond_chance(results):
     assert expect_not_higher(results, [(other + 1e-6, lower)]) is Agreement.AGREES
     three = Results(made_up(3))
     assert expect_not_higher(three, [(lower[:3] + 1, lower[:3])]) is Agreement.OPEN
-    assert expect(True, three, needs_replicates=True) is Agreement.OPEN
+    assert expect(True, three) is Agreement.OPEN
 
 
 def test_a_sentence_gives_the_reason_of_a_difference_only():

@@ -12,7 +12,7 @@ catalogue           every figure, and the order of the page
 figures, violins    the figures drawn; figure_style has their looks and their files
 illustration        the paper's Figure 1
 findings            whether a statement agrees, differs or stays open
-verdicts            what is said of every figure and table: verdicts_privacy, verdicts_utility
+verdicts            what is said of every figure and table; verdicts_utility has the distances
 page                the page, and everything else that a study leaves behind
 
 application         section 5: five synthesisers on one table, and ours beside

@@ -8,6 +8,7 @@ out nor contradicted stays open, and so does one that few replicates do not bear
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,19 +31,23 @@ class Agreement(StrEnum):
     DIFFERS = "Differs"
     OPEN = "Open"
 
-    def says(self, agrees: str, otherwise: str) -> str:
-        """Return the words for a statement that agrees, or those for one that does not."""
-        return agrees if self is Agreement.AGREES else otherwise
-
 
 @dataclass(frozen=True)
 class Finding:
     """One statement, with the numbers that decide it."""
 
     agreement: Agreement
-    text: str
+    written: str
+    """In brackets are the words for a statement that agrees and, after a bar, those for one that
+    does not: "the count [rises|does not rise]"."""
     reason: str | None = None
     """Why it differs from the paper, where that is known."""
+
+    @property
+    def text(self) -> str:
+        """The statement in the words that its agreement asks for."""
+        chosen = r"\1" if self.agreement is Agreement.AGREES else r"\2"
+        return re.sub(r"\[(.*?)\|(.*?)\]", chosen, self.written)
 
     @property
     def statement(self) -> str:
@@ -121,9 +126,9 @@ def expect_not_higher(results: Results, pairs: Iterable[TwoArms]) -> Agreement:
     return Agreement.OPEN if wrong and results.replicates < ENOUGH else Agreement.AGREES
 
 
-def expect(holds: bool, results: Results, *, needs_replicates: bool = False) -> Agreement:
-    """Judge a statement that either holds or not; some mean nothing without replicates."""
-    if needs_replicates and results.replicates < ENOUGH:
+def expect(holds: bool, over: Results | None = None) -> Agreement:
+    """Judge a statement that either holds or not; one over results means nothing of too few."""
+    if over is not None and over.replicates < ENOUGH:
         return Agreement.OPEN
     return Agreement.AGREES if holds else Agreement.DIFFERS
 
