@@ -1,20 +1,19 @@
 """Applications whose verdict is known: the paper's own numbers, some of them changed."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
 from understudy.domain.schema import Schema
 from understudy.privacy.guarantee import Adjacency, Kind
-from understudy.study.application import BEYOND, PAPER, Application, MeasuredTable
-from understudy.study.application_claims import paper_values
+from understudy.study.application import MECHANISMS, Application, MeasuredTable
 from understudy.study.application_sample import Sample
-from understudy.study.paper import TABLE_2
+from understudy.study.paper import TABLE_2 as PRINTED
 
 FILES = {"results.json", "table-2.csv", "densities.svg", "densities.png", "section.html"}
-KEYS = [each.key for each in (*PAPER, *BEYOND)]
-PRINTED = {statistic: paper_values(statistic) for statistic in TABLE_2}
+KEYS = list(MECHANISMS)
 
 DATA = np.random.default_rng(1).beta(4, 16, 1500) * 5e5
 SHIFTS = {"censor-w": 1e3, "weighted": 4e3, "weighted-e": 8e3, "censor-uw": 16e3, "ph": 60e3}
@@ -53,32 +52,29 @@ def sample(**changes):
     return replace(usual, **changes)
 
 
-def measured(synthesiser, values):
-    mechanism = synthesiser.mechanism
+def measured(key, values):
+    mechanism = MECHANISMS[key]
     strict = mechanism.kind is Kind.STRICT
-    return MeasuredTable(
-        key=synthesiser.key,
-        label=synthesiser.label,
+    guarantee = SimpleNamespace(
         kind=mechanism.kind,
         asked=mechanism.adjacency,
-        guaranteed=dict.fromkeys(Adjacency, 5.0) if strict else None,
-        values=values,
-        synthetic=np.clip(DATA + SHIFTS.get(synthesiser.key, 5e3), 0, 5e5),
+        epsilon=dict.fromkeys(Adjacency, 5.0) if strict else None,
     )
+    synthetic = np.clip(DATA + SHIFTS.get(key, 5e3), 0, 5e5)
+    return MeasuredTable(guarantee=guarantee, values=values, synthetic=synthetic)
 
 
 def of_the_paper(**changes):
     """Return the application with the paper's numbers, some of them changed by `key=row`."""
-    beyond = {statistic: row["censor-w"] for statistic, row in PRINTED.items()}
+
+    def values(key):
+        return {s: row.get(key, row["censor-w"]) for s, row in PRINTED.items()} | changes.get(
+            key, {}
+        )
+
     return Application(
         sample=sample(),
         seed=3,
         data={s: PRINTED[s]["data"] for s in ("mean", "median", "q15", "q90")},
-        paper=tuple(
-            measured(
-                each, {s: row[each.key] for s, row in PRINTED.items()} | changes.get(each.key, {})
-            )
-            for each in PAPER
-        ),
-        beyond=tuple(measured(each, beyond | changes.get(each.key, {})) for each in BEYOND),
+        tables={key: measured(key, values(key)) for key in KEYS},
     )

@@ -12,7 +12,7 @@ from understudy.study.application_claims import (
     density_distances,
     figure_claims,
     marks,
-    paper_marks,
+    ranked,
     table_claims,
 )
 from understudy.study.application_output import STATISTICS
@@ -36,7 +36,7 @@ def test_the_paper_s_bold_and_underlined_numbers_are_found_again():
     }
     assert list(best_and_second) == list(TABLE_2) == list(STATISTICS)
     for statistic, expected in best_and_second.items():
-        found = {mark: key for key, mark in paper_marks(statistic).items()}
+        found = {mark: key for key, mark in ranked(statistic, TABLE_2[statistic]).items()}
         assert [found[mark] for mark in (BEST, SECOND) if mark in found] == expected
 
 
@@ -85,9 +85,9 @@ def test_what_is_said_about_the_posterior_follows_from_its_distance():
 def test_an_anchored_release_that_spends_less_is_told_and_one_that_spends_all_is_not():
     application = of_the_paper()
     assert not any("Anchored was asked" in claim.text for claim in table_claims(application))
-    anchored, *rest = application.beyond
-    less = replace(anchored, guaranteed=dict.fromkeys(anchored.guaranteed, 4.23))
-    said = table_claims(replace(application, beyond=(less, *rest)))[-1].text
+    guarantee = application.tables["anchored-5"].guarantee
+    guarantee.epsilon = dict.fromkeys(guarantee.epsilon, 4.23)
+    said = table_claims(application)[-1].text
     assert said.startswith("Anchored was asked for ε = 5 and spends 4.23")
 
 
@@ -96,8 +96,8 @@ def test_the_distance_of_densities_is_the_area_between_them_halved():
     assert list(sorted(SHIFTS, key=apart.get)) == list(SHIFTS)
     assert all(0 < apart[key] < 1 for key in KEYS)
     application = of_the_paper()
-    same = replace(application.paper[0], synthetic=DATA)
-    far = replace(application.paper[4], synthetic=np.full(100, 499_000.0))
-    apart = density_distances(replace(application, paper=(same, far)))
+    same = replace(application.tables["weighted"], synthetic=DATA)
+    far = replace(application.tables["ph"], synthetic=np.full(100, 499_000.0))
+    apart = density_distances(replace(application, tables={"weighted": same, "ph": far}))
     assert apart["weighted"] == 0
     assert apart["ph"] == pytest.approx(1, abs=1e-3)

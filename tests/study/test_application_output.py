@@ -5,15 +5,18 @@ import json
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
 from study_applications import FILES, KEYS, of_the_paper
+from understudy.study.application import LABELS, MECHANISMS
 from understudy.study.application_output import (
     STATISTICS,
     as_text,
     render_section,
     write_application,
+    write_densities,
 )
 from understudy.study.application_sample import load_sample
 
@@ -26,7 +29,7 @@ def check_files(application, folder, records):
     by_place = {(row["synthesiser"], row["statistic"]): row["value"] for row in results["rows"]}
     with (folder / "table-2.csv").open(newline="") as file:
         header, *rows = csv.reader(file)
-    assert header == ["", "Data", *(table.label for table in application.tables)]
+    assert header == ["", "Data", *(LABELS[key] for key in application.tables)]
     assert [row[0] for row in rows] == list(STATISTICS.values())
     for row, statistic in zip(rows, STATISTICS, strict=True):
         for key, text in zip(["data", *KEYS], row[1:], strict=True):
@@ -44,17 +47,16 @@ def test_all_files_are_written_and_hold_the_same_numbers(ran):
 def elsewhere(small, tmp_path_factory):
     """The paper's numbers, scaled, as if they were about another table, and where they are."""
     application = of_the_paper()
-    scaled = [
-        replace(
+    scaled = {
+        key: replace(
             table,
             values={key: value and value / 1e4 for key, value in table.values.items()},
             synthetic=table.synthetic / 1e4,
         )
-        for table in application.tables
-    ]
+        for key, table in application.tables.items()
+    }
     data = {key: value / 1e4 for key, value in application.data.items()}
-    tables = {"paper": tuple(scaled[:5]), "beyond": tuple(scaled[5:])}
-    application = replace(application, sample=small, data=data, **tables)
+    application = replace(application, sample=small, data=data, tables=scaled)
     folder = tmp_path_factory.mktemp("elsewhere")
     write_application(application, folder)
     return application, folder
@@ -155,3 +157,14 @@ def test_without_data_the_simulated_survey_is_used_and_said_to_be_simulated(tmp_
     shown = as_text(application, tmp_path)
     assert "simulated" in shown
     assert max(map(len, shown.splitlines())) < 120
+
+
+def test_the_picture_names_every_curve_in_text(tmp_path):
+    write_densities(of_the_paper(), tmp_path)
+    picture = ElementTree.parse(tmp_path / "densities.svg")
+    texts = {
+        "".join(element.itertext()).strip() for element in picture.iter() if "text" in element.tag
+    }
+    assert {LABELS[key] for key in MECHANISMS} <= texts
+    assert {"As in the paper", "Beyond the paper", "Data", "Salary, dollars a year"} <= texts
+    assert (tmp_path / "densities.png").read_bytes().startswith(b"\x89PNG")

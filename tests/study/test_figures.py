@@ -3,14 +3,16 @@
 import itertools
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from scipy import stats
 
 from study_results import R
 from understudy.study import figure_style, illustration
 from understudy.study.arms import ANALYSES, LABELS, true_value
 from understudy.study.catalogue import FIGURES
-from understudy.study.figures import draw
+from understudy.study.figures import Violin, density, draw, has_density, limits, placed
 
 
 def test_every_figure_is_there_in_both_formats(written):
@@ -67,3 +69,48 @@ def test_no_label_touches_another_or_is_cut_off(results, name):
     assert all(box.x0 >= 0 and box.x1 <= width for box in labels)
     assert all(box.y0 >= 0 and box.y1 <= height for box in labels)
     assert not any(one.overlaps(other) for one, other in itertools.combinations(labels, 2))
+
+
+def test_a_violin_is_the_kernel_density_of_its_values():
+    values = np.random.default_rng(1).normal(size=200)
+    grid, heights = density(values)
+    bandwidth = 0.9 * min(values.std(ddof=1), stats.iqr(values) / 1.34) * 200**-0.2
+    expected = [stats.norm.pdf(at, values, bandwidth).mean() for at in grid]
+    np.testing.assert_allclose(heights, expected)
+    assert (grid[0], grid[-1]) == (values.min(), values.max())
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.full(100, 2.5), False),
+        (np.array([1.0]), False),
+        (np.array([1.0, 2.0, 3.0]), False),
+        (np.linspace(1, 2, 50), True),
+        (np.r_[np.full(75, 2.0), np.linspace(1, 2, 25)], True),
+    ],
+)
+def test_only_values_that_spread_have_a_density(values, expected):
+    assert has_density(values, span=2.0) == expected
+    if expected:
+        assert np.isfinite(density(values)[1]).all()
+
+
+def violin(*values, beyond=False):
+    return Violin(label="", colour="", beyond=beyond, values=np.array(values))
+
+
+def test_rows_stand_from_the_top_down_with_a_gap_before_those_not_in_the_paper():
+    positions = placed([violin(1.0), violin(2.0), violin(3.0, beyond=True)])
+    assert positions.rows[1] - positions.rows[0] == 1
+    assert positions.rows[2] - positions.rows[1] > 1
+    assert positions.rows[1] < positions.first_beyond < positions.rows[2] < positions.depth
+    assert placed([violin(1.0)]).first_beyond is None
+
+
+def test_limits_leave_room_around_every_value_and_line():
+    low, high = limits([[violin(1.0, 2.0)], [violin(4.0)]], [5.0, None])
+    assert low < 1
+    assert high > 5
+    low, high = limits([[violin(0.0)]], [None])
+    assert low < 0 < high

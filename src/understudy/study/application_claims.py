@@ -12,11 +12,9 @@ from understudy.privacy.guarantee import Kind
 from understudy.study.application import DISTANCES, Application
 from understudy.study.arms import ANALYSES, BAYESIAN, SYNTHESISERS, short
 from understudy.study.findings import listed
-from understudy.study.paper import APPLICATION_EPSILON, TABLE_2, TABLE_2_COLUMNS
+from understudy.study.paper import APPLICATION_EPSILON, TABLE_2
 
 BEST, SECOND = "best", "second"
-PAPER_ORDER = SYNTHESISERS
-"""From best to worst, by the paper's avg-ECDF and in its words."""
 PAPER_ORDER_OF_DENSITIES = ("censor-w", "weighted", "weighted-e", "censor-uw", "ph")
 """From best to worst in the paper's look at its density plots."""
 
@@ -28,16 +26,6 @@ class Claim(NamedTuple):
     text: str
 
 
-def paper_values(statistic: str) -> dict[str, float | None]:
-    """Return a row of the paper's Table 2 by synthesiser, the data among them."""
-    return dict(zip(TABLE_2_COLUMNS, TABLE_2[statistic], strict=True))
-
-
-def paper_marks(statistic: str) -> dict[str, str]:
-    """Return which of the paper's five it marks as best and second best."""
-    return _marks(statistic, paper_values(statistic))
-
-
 def marks(application: Application, statistic: str) -> dict[str, str]:
     """Return the best and second best of the paper's five, and where each of ours would stand.
 
@@ -45,12 +33,14 @@ def marks(application: Application, statistic: str) -> dict[str, str]:
     best if it is better than all five, and as second best if it is better than all but one. What
     protects nobody takes no part.
     """
-    unprotected = {each.key for each in application.tables if each.kind is Kind.NONE}
+    tables = application.tables
+    unprotected = [key for key in tables if tables[key].guarantee.kind is Kind.NONE]
     row = application.row(statistic)
-    return _marks(statistic, {key: row[key] for key in row if key not in unprotected})
+    return ranked(statistic, {key: row[key] for key in row if key not in unprotected})
 
 
-def _marks(statistic: str, row: Mapping[str, float | None]) -> dict[str, str]:
+def ranked(statistic: str, row: Mapping[str, float | None]) -> dict[str, str]:
+    """Return which of a row's synthesisers are best and second best, beside the paper's five."""
     if statistic not in (*DISTANCES, *ANALYSES):
         return {}
     wanted = row["data"] if statistic in ANALYSES else None
@@ -65,13 +55,7 @@ def _marks(statistic: str, row: Mapping[str, float | None]) -> dict[str, str]:
 
 def table_claims(application: Application) -> list[Claim]:
     """Return what is to be said under the table."""
-    return [
-        _censored(_numbers(application, "lipschitz_bound")),
-        _asymptotic(_numbers(application, "epsilon")),
-        *_order(_numbers(application, "avg_ecdf")),
-        *_beyond(_numbers(application, "max_ecdf")),
-        *_spent(application),
-    ]
+    return [*_printed(application), *_beyond(application)]
 
 
 def _numbers(application: Application, statistic: str) -> dict[str, float]:
@@ -79,34 +63,36 @@ def _numbers(application: Application, statistic: str) -> dict[str, float]:
     return {key: math.nan if value is None else value for key, value in row.items()}
 
 
-def _censored(bounds: Mapping[str, float]) -> Claim:
-    half = APPLICATION_EPSILON / 2
+def _printed(application: Application) -> Iterator[Claim]:
+    """Compare with what the paper says of its five, which stand in its order by avg-ECDF."""
+    target, half = APPLICATION_EPSILON, APPLICATION_EPSILON / 2
+    bounds = _numbers(application, "lipschitz_bound")
     censored = bounds["censor-w"], bounds["censor-uw"]
-    said = "The Lipschitz bounds of Censor_w and Censor_uw are {:.2f} and {:.2f}".format(*censored)
-    if all(math.isclose(bound, half, rel_tol=1e-9) for bound in censored):
-        return Claim(True, f"{said}: exactly ε/2, where the censoring puts them.")
-    return Claim(False, f"{said}; the paper's are ε/2 = {half:.2f}, which no record reaches here.")
-
-
-def _asymptotic(epsilons: Mapping[str, float]) -> Claim:
+    exact = all(math.isclose(bound, half, rel_tol=1e-9) for bound in censored)
+    says = f"; the paper's are ε/2 = {half:.2f}, which no record reaches here."
+    if exact:
+        says = ": exactly ε/2, where the censoring puts them."
+    yield Claim(
+        exact,
+        f"The Lipschitz bounds of Censor_w and Censor_uw are {censored[0]:.2f} and "
+        f"{censored[1]:.2f}{says}",
+    )
+    epsilons, printed = _numbers(application, "epsilon"), TABLE_2["epsilon"]
     ours = epsilons["weighted"], epsilons["weighted-e"]
-    _, *printed = TABLE_2["epsilon"][:3]
-    above = sum(value > APPLICATION_EPSILON for value in ours)
+    above = sum(value > target for value in ours)
     where = ("both within", "one of them above", "both above")[above]
-    return Claim(
+    yield Claim(
         above == len(ours),
         f"The local ε of Weighted and Weighted-e, {ours[0]:.2f} and {ours[1]:.2f}, are {where} "
-        f"the target of {APPLICATION_EPSILON:g}; in the paper, with {printed[0]:.2f} and "
-        f"{printed[1]:.2f}, both are above it. They are diagnostics: no ε is guaranteed.",
+        f"the target of {target:g}; in the paper, with {printed['weighted']:.2f} and "
+        f"{printed['weighted-e']:.2f}, both are above it. They are diagnostics: no ε is "
+        f"guaranteed.",
     )
-
-
-def _order(distances: Mapping[str, float]) -> Iterator[Claim]:
-    order = sorted(SYNTHESISERS, key=distances.__getitem__)
+    order = sorted(SYNTHESISERS, key=_numbers(application, "avg_ecdf").__getitem__)
     yield Claim(
-        tuple(order) == PAPER_ORDER,
+        tuple(order) == SYNTHESISERS,
         f"By avg-ECDF, the order from best to worst is {_names(order)}; in the paper it is "
-        f"{_names(PAPER_ORDER)}.",
+        f"{_names(SYNTHESISERS)}.",
     )
     yield Claim(
         order[-1] == "ph",
@@ -114,8 +100,9 @@ def _order(distances: Mapping[str, float]) -> Iterator[Claim]:
     )
 
 
-def _beyond(distances: Mapping[str, float]) -> Iterator[Claim]:
+def _beyond(application: Application) -> Iterator[Claim]:
     """Say what the columns that the paper does not have add to it."""
+    distances = _numbers(application, "max_ecdf")
     posterior = distances["unweighted"]
     closer = [key for key in BAYESIAN if distances[key] < posterior]
     says = ", closer to the data than any of the four Bayesian ones."
@@ -131,12 +118,8 @@ def _beyond(distances: Mapping[str, float]) -> Iterator[Claim]:
         f"PH with √n instead of ln n bins has a max-ECDF of {distances['ph-sqrt']:.4f} instead of "
         f"{distances['ph']:.4f} at the same ε: how poor it looks depends on the bins.",
     )
-
-
-def _spent(application: Application) -> Iterator[Claim]:
-    """Say that Anchored may spend less than it was asked for."""
-    anchored = next(each for each in application.beyond if each.key == "anchored-5")
-    spent = (anchored.guaranteed or {}).get(anchored.asked, math.inf)
+    anchored = application.tables["anchored-5"].guarantee
+    spent = (anchored.epsilon or {}).get(anchored.asked, math.inf)
     if spent < APPLICATION_EPSILON:
         yield Claim(
             None,
@@ -169,8 +152,8 @@ def density_distances(application: Application) -> dict[str, float]:
     """Return the total variation distance of each density curve from that of the data."""
     at, densities = application.densities
     return {
-        each.key: float(np.abs(densities[each.key] - densities["data"]).sum() * (at[1] - at[0]) / 2)
-        for each in application.tables
+        key: float(np.abs(densities[key] - densities["data"]).sum() * (at[1] - at[0]) / 2)
+        for key in application.tables
     }
 
 

@@ -17,20 +17,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
 from understudy.report.template import fill
-from understudy.report.wording import NOTHING
-from understudy.study.application import Application, MeasuredTable
-from understudy.study.application_claims import (
-    figure_claims,
-    marks,
-    paper_marks,
-    paper_values,
-    table_claims,
-)
-from understudy.study.application_figure import write_densities
-from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, LABELS
+from understudy.report.wording import NOTHING, tick
+from understudy.study import figure_style
+from understudy.study.application import LABELS, Application
+from understudy.study.application_claims import figure_claims, marks, ranked, table_claims
+from understudy.study.arms import SYNTHESISERS
+from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, TABLE_2
 from understudy.support.files import written_atomically
 
 STATISTICS = {
@@ -44,6 +43,28 @@ STATISTICS = {
     "q90": "90th Q",
 }
 """The rows of the paper's Table 2, by the names of `paper.TABLE_2`."""
+
+_LINES: dict[str, Any] = {
+    "weighted": (0, (6, 1.5)),
+    "weighted-e": (0, (6, 1.5, 1.2, 1.5)),
+    "censor-w": "-",
+    "censor-uw": (0, (3, 1.2)),
+    "ph": (0, (1.2, 1.2)),
+    "anchored-5": "-",
+    "anchored-1": (0, (3, 1.2)),
+    "ph-sqrt": (0, (1.2, 1.2)),
+    "unweighted": (0, (6, 1.5)),
+}
+"""Every line of a panel has a style of its own, so that the picture can be read in print and with
+any kind of colour vision."""
+_ANCHORED = figure_style.COLOURS["anchored-ladder"]
+_COLOURS = figure_style.COLOURS | {
+    "anchored-5": _ANCHORED,
+    "anchored-1": _ANCHORED,
+    "unweighted": "#666666",
+}
+_VISIBLE = 0.02
+"""The picture ends where every density has fallen below this share of the highest."""
 
 
 def write_application(application: Application, folder: Path) -> None:
@@ -66,11 +87,11 @@ def _results(application: Application) -> str:
         "epsilon": APPLICATION_EPSILON,
         "rows": list(_rows(application)),
         "guarantees": {
-            table.key: {
-                "kind": str(table.kind),
-                "epsilon": {str(a): (table.guaranteed or {}).get(a) for a in Adjacency},
+            key: {
+                "kind": str(table.guarantee.kind),
+                "epsilon": {str(a): (table.guarantee.epsilon or {}).get(a) for a in Adjacency},
             }
-            for table in application.tables
+            for key, table in application.tables.items()
         },
     }
     return json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -90,7 +111,7 @@ def _rows(application: Application) -> Iterator[dict[str, Any]]:
 
 def _printed(application: Application, statistic: str) -> dict[str, float | None]:
     """Return the paper's numbers, where they are about such a table."""
-    return paper_values(statistic) if application.sample.comparable else {}
+    return TABLE_2[statistic] if application.sample.comparable else {}
 
 
 def _write_table(application: Application, path: Path) -> None:
@@ -118,16 +139,45 @@ def _shown(statistic: str, number: float | None, application: Application) -> st
     return f"{number:.2f}" if small else f"{number:,.0f}"
 
 
+def write_densities(application: Application, folder: Path) -> None:
+    """Draw the density plots: the data, the paper's synthesisers, and ours beside them."""
+    column = application.sample.schema.confidential[0]
+    at, densities = application.densities
+    every = np.array(list(densities.values()))
+    end = np.flatnonzero((every > _VISIBLE * every.max()).any(axis=0))[-1] + 1
+    with figure_style.style():
+        figure = Figure(figsize=(11.0, 4.3), dpi=figure_style.DPI, layout="constrained")
+        panels = figure.subplots(1, 2, sharey=True)
+        for axes, title in zip(panels, ("As in the paper", "Beyond the paper"), strict=True):
+            axes.fill_between(at[:end], densities["data"][:end], color="#d9dee4", linewidth=0)
+            axes.plot(at[:end], densities["data"][:end], color="black", linewidth=1.4, label="Data")
+            for key in application.tables:
+                if (key in SYNTHESISERS) == (axes is panels[0]):
+                    line = {"color": _COLOURS[key], "linestyle": _LINES[key], "label": LABELS[key]}
+                    axes.plot(at[:end], densities[key][:end], **line)
+            axes.set_ylim(bottom=0)
+            axes.set_yticks([])
+            axes.spines["left"].set_visible(False)
+            axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 2.5, 5, 10]))
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda number, _: tick(number)))
+            axes.legend(loc="upper right", handlelength=3.2)
+            axes.set_title(title, loc="left")
+            axes.set_xlim(column.lower, at[end - 1])
+            axes.set_xlabel(f"{column.name.capitalize()}, {application.sample.unit}")
+        title = "Densities of the data and the synthetic tables"
+        figure_style.save(figure, folder, "densities", title)
+
+
 def render_section(application: Application) -> str:
     """Return the fragment of HTML; its links are relative to the directory above the files."""
-    names = ", ".join(table.label for table in application.tables)
+    names = ", ".join(LABELS[key] for key in application.tables)
     return fill(
         "application.html.j2",
         sample=application.sample,
         epsilon=APPLICATION_EPSILON,
         seed=application.seed,
         records=len(application.sample.table),
-        columns=[_column(each, theirs=each in application.paper) for each in application.tables],
+        columns=[_column(application, key) for key in application.tables],
         rows=[_row(application, statistic) for statistic in STATISTICS],
         table_claims=table_claims(application),
         figure_claims=figure_claims(application),
@@ -136,16 +186,16 @@ def render_section(application: Application) -> str:
     )
 
 
-def _column(table: MeasuredTable, *, theirs: bool) -> dict[str, Any]:
-    guaranteed = table.guaranteed or {}
-    name, _, remark = table.label.partition(" (")
+def _column(application: Application, key: str) -> dict[str, Any]:
+    guarantee = application.tables[key].guarantee
+    name, _, remark = LABELS[key].partition(" (")
     return {
         "name": name,
         "remark": f"({remark}",
-        "theirs": theirs,
-        "kind": str(table.kind),
+        "theirs": key in SYNTHESISERS,
+        "kind": str(guarantee.kind),
         "epsilons": [
-            at_most(guaranteed[adjacency], 4) if adjacency in guaranteed else NOTHING
+            at_most(guarantee.epsilon[adjacency], 4) if guarantee.epsilon else NOTHING
             for adjacency in Adjacency
         ],
     }
@@ -153,9 +203,9 @@ def _column(table: MeasuredTable, *, theirs: bool) -> dict[str, Any]:
 
 def _row(application: Application, statistic: str) -> dict[str, Any]:
     printed = _printed(application, statistic)
-    our_marks, their_marks = marks(application, statistic), paper_marks(statistic)
-    ours = {table.key for table in application.beyond}
-    local = {table.key for table in application.tables if not table.guaranteed}
+    our_marks, their_marks = marks(application, statistic), ranked(statistic, TABLE_2[statistic])
+    tables = application.tables
+    local = [key for key in tables if not tables[key].guarantee.epsilon]
     cells = [
         {
             "text": _shown(statistic, number, application),
@@ -163,7 +213,7 @@ def _row(application: Application, statistic: str) -> dict[str, Any]:
             "local": statistic == "epsilon" and key in local,
             "paper": _shown(statistic, printed[key], application) if key in printed else None,
             "paper_mark": their_marks.get(key),
-            "theirs": key not in ours,
+            "theirs": key in ("data", *SYNTHESISERS),
         }
         for key, number in application.row(statistic).items()
     ]
