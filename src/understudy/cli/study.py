@@ -45,8 +45,7 @@ def study(
     import time
 
     from understudy.study.page import write_outputs
-    from understudy.study.run import run_study
-    from understudy.study.store import StudySettings
+    from understudy.study.run import StudySettings, run_study
     from understudy.support.progress import shown, stage
 
     started = time.monotonic()

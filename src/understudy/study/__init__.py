@@ -1,10 +1,10 @@
 """The paper's simulation study and application, reproduced beside its printed numbers.
 
-run                 the simulation: what is missing of it, then all of it as one table; start here
+run                 the simulation: what is not on disk yet, then all of it; start here
 replicate           one replicate: a table, every synthesiser on it, every statistic
 kernel              the Beta model on precomputed logarithms, as fast as two cores allow
 synthesisers        every synthesiser as a mechanism, and what it really guarantees
-workers, store      who runs the replicates, and where finished ones are kept
+workers             who runs the replicates
 paper               what the paper did and printed
 arms                results by arm: a mechanism at its ε, with its c₁
 tables              counts beside the paper's, and utility by arm

@@ -37,12 +37,6 @@ def run_one(number: int, seed: int, sampler: str) -> tuple[int, list[ResultRow]]
     return number, replicate(number, seed=seed, sampler=sampler)
 
 
-def in_this_process(numbers: Sequence[int], seed: int, sampler: str) -> Finished:
-    """Run the replicates one after the other."""
-    for number in numbers:
-        yield run_one(number, seed, sampler)
-
-
 def in_processes(numbers: Sequence[int], seed: int, sampler: str, *, workers: int) -> Finished:
     """Run the replicates in so many processes of this machine."""
     left = list(numbers)
