@@ -7,12 +7,10 @@ ids inside an SVG follow from its content. Text in an SVG stays text.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -52,13 +50,10 @@ _STYLE: dict[str, Any] = STYLE | {
 }
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """Draw in the study's style, whatever the user's own settings are."""
     # The default style leaves the backend alone, and no window is ever opened.
-    with matplotlib.rc_context():
-        matplotlib.style.use(["default", _STYLE])
-        yield
+    return matplotlib.style.context(["default", _STYLE])
 
 
 def blank(height: float) -> Figure:

@@ -61,7 +61,9 @@ def utility(results: Results, figure: ViolinFigure) -> Verdict:
     if figure.layout is DOWNSCALING:
         # The paper finds all three improved.
         return Verdict(tuple(_improved(results, figure.statistic, m) for m in DOWNSCALED))
-    return _analysis(results, figure) if figure.statistic in ANALYSES else _ecdf(results, figure)
+    if figure.statistic not in ANALYSES:
+        return _ecdf(results, figure.statistic)
+    return _analysis(results, figure)
 
 
 def order_of_medians(results: Results, statistic: str) -> Finding:
@@ -82,43 +84,38 @@ def order_of_medians(results: Results, statistic: str) -> Finding:
     )
 
 
-def _ecdf(results: Results, figure: ViolinFigure) -> Verdict:
+def _ecdf(results: Results, statistic: str) -> Verdict:
     """Judge Figure 3 or Figure 4."""
-    statistic = figure.statistic
-    return Verdict(
-        (
-            order_of_medians(results, statistic),
-            _best_with_target(results, statistic),
-            *([_weighted_e_at_largest(results)] if statistic == "avg_ecdf" else []),
-            *(_falling(results, statistic, mechanism) for mechanism in (*TARGETED, "ph")),
-            _histogram(results, statistic),
-        ),
-        beyond=_beyond(results, statistic),
-    )
-
-
-def _best_with_target(results: Results, statistic: str) -> Finding:
     epsilons = _BEST_BY_PAPER[statistic]
     pairs = [
         results.losses("censor-w", other, statistic, epsilon)
         for epsilon in epsilons
         for other in ("weighted-e", "censor-uw", "ph")
     ]
-    where = listed([f"{epsilon:g}" for epsilon in epsilons])
-    return Finding(
+    best = Finding(
         expect_not_higher(results, pairs),
-        f"Censor_w [has|does not have] the lowest median of those with a target at ε = {where}",
+        f"Censor_w [has|does not have] the lowest median of those with a target at ε = "
+        f"{listed([f'{epsilon:g}' for epsilon in epsilons])}",
     )
-
-
-def _weighted_e_at_largest(results: Results) -> Finding:
-    epsilon = paper.EPSILONS[0]
-    truncated, censored = results.losses("weighted-e", "censor-w", "avg_ecdf", epsilon)
-    return Finding(
-        expect_lower(results, [compare(truncated, censored)]),
-        f"Weighted-e is [|not ]lower than Censor_w at ε = {epsilon:g} (medians "
-        f"{number(np.median(truncated))} and {number(np.median(censored))})",
-        reason=_DROPPED,
+    lower = []
+    if statistic == "avg_ecdf":
+        first = paper.EPSILONS[0]
+        pair = results.losses("weighted-e", "censor-w", statistic, first)
+        medians = listed([number(np.median(values)) for values in pair])
+        text = f"Weighted-e is [|not ]lower than Censor_w at ε = {first:g} (medians {medians})"
+        lower = [Finding(expect_lower(results, [compare(*pair)]), text, reason=_DROPPED)]
+    falling = [_falling(results, statistic, mechanism) for mechanism in (*TARGETED, "ph")]
+    ours = [
+        f"{_medians(results.loss(mechanism, statistic, e) for e in paper.EPSILONS)} for "
+        f"{short(mechanism)}"
+        for mechanism in OURS
+    ]
+    unweighted = np.median(results.values("unweighted", statistic))
+    order, histogram = order_of_medians(results, statistic), _histogram(results, statistic)
+    return Verdict(
+        (order, best, *lower, *falling, histogram),
+        beyond=f"Not in the paper: the medians at ε = 5, 4, 3 are {listed(ours)}. Unweighted, "
+        f"which has no privacy at all, has {number(unweighted)}.",
     )
 
 
@@ -137,15 +134,12 @@ def _falling(results: Results, statistic: str, mechanism: str) -> Finding:
 
 def _histogram(results: Results, statistic: str) -> Finding:
     """Judge that PH is worse than almost all of the Bayesian synthesisers."""
-
-    def median(mechanism: str, epsilon: float) -> float:
-        return float(np.median(results.loss(mechanism, statistic, epsilon)))
-
     exceptions = [
         f"{short(mechanism)} at ε = {epsilon:g}"
         for epsilon in paper.EPSILONS
         for mechanism in BAYESIAN
-        if median(mechanism, epsilon) >= median("ph", epsilon)
+        for own, ph in [results.losses(mechanism, "ph", statistic, epsilon)]
+        if np.median(own) >= np.median(ph)
     ]
     total = len(paper.EPSILONS) * len(BAYESIAN)
     worse = total - len(exceptions)
@@ -155,62 +149,36 @@ def _histogram(results: Results, statistic: str) -> Finding:
     return Finding(expect(worse >= _ALMOST_ALL * total), text)
 
 
-def _beyond(results: Results, statistic: str) -> str:
-    """Report what the paper does not have."""
-    texts = [
-        f"{_medians(results.loss(mechanism, statistic, e) for e in paper.EPSILONS)} for "
-        f"{short(mechanism)}"
-        for mechanism in OURS
-    ]
-    unweighted = np.median(results.values("unweighted", statistic))
-    return (
-        f"Not in the paper: the medians at ε = 5, 4, 3 are {listed(texts)}. Unweighted, which has "
-        f"no privacy at all, has {number(unweighted)}."
-    )
-
-
 def _analysis(results: Results, figure: ViolinFigure) -> Verdict:
-    """Judge a figure of the mean, the median or a percentile."""
-    epsilons = [panel.epsilon for panel in figure.layout.panels]
-    distances = _distances(results, figure.statistic, epsilons)
-    if figure.number is None:
-        return Verdict((), beyond=f"The paper has no such figure. {distances}")
-    return Verdict(
-        (
-            _closest(results, figure.statistic, epsilons, "weighted"),
-            _closest(results, figure.statistic, epsilons, "censor-w"),
-            *_censor_uw_farther(results, figure.statistic, epsilons),
-        ),
-        beyond=distances,
-    )
-
-
-def _distances(results: Results, statistic: str, epsilons: list[float]) -> str:
-    """Report the distances by which the mechanisms are judged."""
+    """Judge a figure of the mean, the median or a percentile, and report the distances."""
+    statistic, epsilons = figure.statistic, [panel.epsilon for panel in figure.layout.panels]
     texts = []
     for mechanism in (*SYNTHESISERS, *OURS):
         own = epsilons[:1] if mechanism in WITHOUT_TARGET else epsilons
         means = numbers(results.loss(mechanism, statistic, epsilon).mean() for epsilon in own)
         texts.append(f"{short(mechanism)} {means}")
     where = ", ".join(f"{epsilon:g}" for epsilon in epsilons)
-    return (
+    distances = (
         f"Mean distance of the synthetic from the confidential table’s "
         f"{STATISTICS[statistic].lower()} at ε = {where}: {'; '.join(texts)}."
     )
+    if figure.number is None:
+        return Verdict((), beyond=f"The paper has no such figure. {distances}")
+    closest = [_closest(results, statistic, epsilons, each) for each in ("weighted", "censor-w")]
+    farther = _censor_uw_farther(results, statistic, epsilons)
+    return Verdict((*closest, *farther), beyond=distances)
 
 
 def _closest(results: Results, statistic: str, epsilons: list[float], mechanism: str) -> Finding:
     """Judge that no other synthesiser of the paper is closer, Weighted set aside."""
 
-    def beaten_by(other: str, epsilon: float) -> bool:
-        pair = results.losses(mechanism, other, statistic, epsilon)
-        return expect_not_higher(results, [pair]) is not Agreement.AGREES
-
     closer = [
         f"{short(other)} at ε = {epsilon:g}"
         for epsilon in epsilons
         for other in SYNTHESISERS
-        if other not in ("weighted", mechanism) and beaten_by(other, epsilon)
+        if other not in ("weighted", mechanism)
+        for pair in [results.losses(mechanism, other, statistic, epsilon)]
+        if expect_not_higher(results, [pair]) is not Agreement.AGREES
     ]
     of = "of all" if mechanism == "weighted" else "after Weighted"
     if not closer:
@@ -255,22 +223,16 @@ def _improved(results: Results, statistic: str, mechanism: str) -> Finding:
     after, before = results.with_and_without_downscaling(mechanism, statistic)
     order = compare(after, before)
     what = "distance from the data" if statistic in ANALYSES else STATISTICS[statistic]
+    reason = _UNTOUCHED if mechanism == "weighted" else None
+    if mechanism == "censor-w" and order is Order.EQUAL:
+        count = results.values("censor-w", "records", epsilon=paper.DOWNSCALED_EPSILON).mean()
+        reason = _FEW_CENSORED.format(censored=number(count), records=paper.N)
     return Finding(
         expect_lower(results, [order]),
         f"{short(mechanism)} {_WITH_DOWNSCALING[order]} with downscaling (mean {what} "
         f"{number(after.mean())}, without {number(before.mean())})",
-        reason=_unchanged(results, mechanism, order),
+        reason=reason,
     )
-
-
-def _unchanged(results: Results, mechanism: str, order: Order) -> str | None:
-    """Return why downscaling leaves a mechanism as it is."""
-    if mechanism == "weighted":
-        return _UNTOUCHED
-    if mechanism == "censor-w" and order is Order.EQUAL:
-        count = results.values("censor-w", "records", epsilon=paper.DOWNSCALED_EPSILON).mean()
-        return _FEW_CENSORED.format(censored=number(count), records=paper.N)
-    return None
 
 
 def _medians(arms: Iterable[Values]) -> str:
