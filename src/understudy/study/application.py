@@ -8,7 +8,7 @@ does not change the others. A seeded table is never for release.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -130,8 +130,7 @@ def compute(
     for key, mechanism in mechanisms.items():
         with stage(progress, LABELS[key]):
             tables[key] = _measured(mechanism, model, sample, derived_seed(seed, key))
-    summary = summarise(sample.values)
-    data = {statistic: getattr(summary, statistic) for statistic in ANALYSES}
+    data = asdict(summarise(sample.values))
     return Application(sample=sample, seed=seed, data=data, tables=tables)
 
 

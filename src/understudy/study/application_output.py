@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import json
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,9 @@ from understudy.privacy.rounding import at_most
 from understudy.report.template import fill
 from understudy.report.wording import NOTHING, tick
 from understudy.study import figure_style
-from understudy.study.application import LABELS, Application
+from understudy.study.application import DISTANCES, LABELS, Application
 from understudy.study.application_claims import figure_claims, marks, ranked, table_claims
-from understudy.study.arms import SYNTHESISERS
+from understudy.study.arms import ANALYSES, SYNTHESISERS
 from understudy.study.paper import APPLICATION_EPSILON, APPLICATION_N, TABLE_2
 from understudy.support.files import written_atomically
 
@@ -85,7 +84,16 @@ def _results(application: Application) -> str:
         "records_of_the_paper": APPLICATION_N,
         "seed": application.seed,
         "epsilon": APPLICATION_EPSILON,
-        "rows": list(_rows(application)),
+        "rows": [
+            {
+                "synthesiser": key,
+                "statistic": statistic,
+                "value": application.row(statistic)[key],
+                "paper": _printed(application, statistic).get(key),
+            }
+            for key in application.labels
+            for statistic in STATISTICS
+        ],
         "guarantees": {
             key: {
                 "kind": str(table.guarantee.kind),
@@ -95,18 +103,6 @@ def _results(application: Application) -> str:
         },
     }
     return json.dumps(contents, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def _rows(application: Application) -> Iterator[dict[str, Any]]:
-    """Yield one row for each synthesiser and statistic, the data first."""
-    for key in application.labels:
-        for statistic in STATISTICS:
-            yield {
-                "synthesiser": key,
-                "statistic": statistic,
-                "value": application.row(statistic)[key],
-                "paper": _printed(application, statistic).get(key),
-            }
 
 
 def _printed(application: Application, statistic: str) -> dict[str, float | None]:
@@ -120,23 +116,22 @@ def _write_table(application: Application, path: Path) -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["", *application.labels.values(), *of_paper])
         for statistic, name in STATISTICS.items():
-            ours, printed = application.row(statistic), _printed(application, statistic)
-            numbers = (*ours.values(), *printed.values())
-            texts = (_shown(statistic, number, application) for number in numbers)
+            ours, printed = _shown(application, statistic)
+            texts = (*ours.values(), *printed.values())
             writer.writerow([name, *(text.replace(",", "") for text in texts)])
 
 
-def _shown(statistic: str, number: float | None, application: Application) -> str:
-    """Write a number with the paper's digits, or NA."""
-    if number is None:
-        return "NA"
-    if statistic in ("lipschitz_bound", "epsilon"):
-        return f"{number:.2f}"
-    if statistic in ("max_ecdf", "avg_ecdf"):
-        return f"{number:.4f}"
+def _shown(application: Application, statistic: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Write our row of Table 2 and the paper's with the paper's digits, or NA."""
     # Two digits after the point where all of the outcome's range is below a thousand.
     small = application.sample.schema.confidential[0].upper < 1000
-    return f"{number:.2f}" if small else f"{number:,.0f}"
+    digits = ",.0f" if statistic in ANALYSES and not small else ".2f"
+    digits = ".4f" if statistic in DISTANCES else digits
+    ours, printed = (
+        {key: "NA" if number is None else f"{number:{digits}}" for key, number in row.items()}
+        for row in (application.row(statistic), _printed(application, statistic))
+    )
+    return ours, printed
 
 
 def write_densities(application: Application, folder: Path) -> None:
@@ -202,20 +197,20 @@ def _column(application: Application, key: str) -> dict[str, Any]:
 
 
 def _row(application: Application, statistic: str) -> dict[str, Any]:
-    printed = _printed(application, statistic)
+    ours, printed = _shown(application, statistic)
     our_marks, their_marks = marks(application, statistic), ranked(statistic, TABLE_2[statistic])
     tables = application.tables
     local = [key for key in tables if not tables[key].guarantee.epsilon]
     cells = [
         {
-            "text": _shown(statistic, number, application),
+            "text": text,
             "mark": our_marks.get(key),
             "local": statistic == "epsilon" and key in local,
-            "paper": _shown(statistic, printed[key], application) if key in printed else None,
+            "paper": printed.get(key),
             "paper_mark": their_marks.get(key),
             "theirs": key in ("data", *SYNTHESISERS),
         }
-        for key, number in application.row(statistic).items()
+        for key, text in ours.items()
     ]
     return {"name": STATISTICS[statistic], "statistic": statistic, "cells": cells}
 
@@ -226,9 +221,8 @@ def as_text(application: Application, folder: Path) -> str:
     lines = [textwrap.fill(f"{sample.statement} {sample.size}", 100), ""]
     width = max(map(len, application.labels.values()))
     lines.append(" " * width + "".join(f"{name:>11}" for name in STATISTICS.values()))
-    rows = {statistic: application.row(statistic) for statistic in STATISTICS}
+    rows = [_shown(application, statistic)[0] for statistic in STATISTICS]
     for key, label in application.labels.items():
-        shown = (_shown(each, row[key], application) for each, row in rows.items())
-        lines.append(f"{label:<{width}}" + "".join(f"{text:>11}" for text in shown))
+        lines.append(f"{label:<{width}}" + "".join(f"{row[key]:>11}" for row in rows))
     lines += ["", f"Table, picture and page: {folder}"]
     return "\n".join(lines)

@@ -70,15 +70,11 @@ class ViolinFigure:
     def caption(self, replicates: int) -> str:
         """Say in a sentence or two what is drawn."""
         many = f"{replicates} replicates" if replicates > 1 else "one replicate"
-        return f"{STATISTICS[self.statistic]} over {many}{self.layout.where}. {self._line()}"
-
-    def _line(self) -> str:
-        if self.statistic == "lipschitz_bound":
-            return "Dashed: ε/2."
+        line = "Dashed: ε/2." if self.statistic == "lipschitz_bound" else "Smaller is better."
         if self.statistic in ANALYSES:
             a, b = paper.SHAPES
-            return f"Dashed: the value of Beta({a:g}, {b:g}), from which the tables are drawn."
-        return "Smaller is better."
+            line = f"Dashed: the value of Beta({a:g}, {b:g}), from which the tables are drawn."
+        return f"{STATISTICS[self.statistic]} over {many}{self.layout.where}. {line}"
 
 
 def _utility(name: str, number: str | None, statistic: str, layout: Layout) -> ViolinFigure:

@@ -86,9 +86,8 @@ class Doctorates:
     def size(self) -> str:
         """How the sample compares with the paper's in size, in a sentence."""
         count = len(self.table)
-        beside = f"; the paper has {APPLICATION_N}"
-        if count == APPLICATION_N:
-            beside = ", as in the paper"
+        as_many = count == APPLICATION_N
+        beside = ", as in the paper" if as_many else f"; the paper has {APPLICATION_N}"
         if self.left_out:
             beside += f" ({self.left_out} more with skipped or missing answers were left out)"
         return f"Found {count} records{beside}."
@@ -102,9 +101,7 @@ def read_doctorates(path: str | Path) -> Doctorates:
         _numbers(everybody[FIELD]) == MATHEMATICS_AND_STATISTICS
     )
     sample = everybody[chosen]
-    skipped = np.zeros(len(sample), dtype=bool)
-    for variable in _VARIABLES.values():
-        skipped |= _skipped(sample[variable], variable)
+    skipped = np.any([_skipped(sample[name], name) for name in _VARIABLES.values()], axis=0)
     answered = sample[~skipped]
     if answered.empty:
         raise BadInput(
@@ -112,8 +109,7 @@ def read_doctorates(path: str | Path) -> Doctorates:
             f"{MATHEMATICS_AND_STATISTICS} and an answer to every question: is it the public-use "
             f"file of 2017?"
         )
-    table = _decoded(answered, path)
-    return Doctorates(table, int(skipped.sum()))
+    return Doctorates(_decoded(answered, path), int(skipped.sum()))
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -122,19 +118,17 @@ def _read(path: Path) -> pd.DataFrame:
     if path.suffix.lower() in SUFFIXES:
         return read_fixed_width(path, needed)
     frame = read(path)
-    return pd.DataFrame({name: frame[_spelt(frame, name, path)] for name in needed})
-
-
-def _spelt(frame: pd.DataFrame, name: str, path: Path) -> str:
-    """Return the file's own spelling of a variable: packages differ in capitals."""
-    spellings = [column for column in frame.columns if column.upper() == name]
-    if len(spellings) != 1:
-        raise BadInput(
-            f"{path} has {'no' if not spellings else 'more than one'} column {name}: the "
-            f"application needs {INSTITUTION}, {FIELD}, {', '.join(_VARIABLES.values())} of the "
-            f"Survey of Doctorate Recipients 2017."
-        )
-    return str(spellings[0])
+    columns = {}
+    for name in needed:
+        # The file's own spelling: packages differ in capitals.
+        spellings = [column for column in frame.columns if column.upper() == name]
+        if len(spellings) != 1:
+            raise BadInput(
+                f"{path} has {'no' if not spellings else 'more than one'} column {name}: the "
+                f"application needs {', '.join(needed)} of the Survey of Doctorate Recipients 2017."
+            )
+        columns[name] = frame[spellings[0]]
+    return pd.DataFrame(columns)
 
 
 def _numbers(series: pd.Series[Any]) -> Values:

@@ -70,12 +70,12 @@ def _layout(path: Path, variables: Sequence[str]) -> Mapping[str, Place]:
     """Return the places of all variables from the layout beside the data, or refuse."""
     if not path.is_file():
         raise BadInput(f"there is no file {path}.")
-    layouts: dict[Path, dict[str, Place]] = {}
-    for candidate in sorted(path.parent.iterdir()):
-        if candidate != path and _may_be_a_layout(candidate):
-            places = find_places(candidate.read_text(encoding="latin-1"), variables)
-            if places is not None:
-                layouts[candidate] = places
+    layouts = {
+        candidate: places
+        for candidate in sorted(path.parent.iterdir())
+        if candidate != path and _may_be_a_layout(candidate)
+        if (places := find_places(candidate.read_text(encoding="latin-1"), variables))
+    }
     named_alike = [each for each in layouts if each.stem.lower() == path.stem.lower()]
     chosen = named_alike or list(layouts)
     if not chosen:

@@ -158,9 +158,8 @@ def _view(name: str, results: Results) -> dict[str, Any]:
 
 def _picture(name: str, figure: str | None, title: str, caption: str, alt: str) -> dict[str, Any]:
     known = f"Figure {figure}" if figure else "Not in the paper"
-    heading, alt = f"{known}. {title}", f"{alt}. {caption}"
-    names = {"kind": "figure", "name": name, "short": known}
-    return {**names, "heading": heading, "caption": caption, "alt": alt}
+    names = {"kind": "figure", "name": name, "short": known, "heading": f"{known}. {title}"}
+    return {**names, "caption": caption, "alt": f"{alt}. {caption}"}
 
 
 def _count_row(row: CountRow, *, downscaled: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
 from understudy.study import kernel, paper, synthesisers
-from understudy.study.arms import ANALYSES, DOWNSCALED, TARGETED, ResultRow
+from understudy.study.arms import DOWNSCALED, TARGETED, ResultRow
 from understudy.study.synthesisers import study_model, study_request
 from understudy.support.randomness import Source
 
@@ -57,8 +58,10 @@ class StudyFit(NamedTuple):
 def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
     """Run one replicate of the study, with everything in it."""
     source, values = _begun(number, seed)
-    results = _rows(number, "data", None, _summary(values))
-    fits = explore(values, _paper_rows() + _downscaled_rows(), source, sampler)
+    results = _rows(number, "data", None, asdict(utility.summarise(values)))
+    downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
+    rows = _paper_rows() + [downscaled[name] for name in DOWNSCALED]
+    fits = explore(values, rows, source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
         numbers = _privacy(fit) | _utility(values, synthetic)
@@ -138,11 +141,6 @@ def _paper_rows() -> list[RowMechanism]:
     return [Weighted(), *(arms[name] for arms in at_each for name in TARGETED)]
 
 
-def _downscaled_rows() -> list[RowMechanism]:
-    downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
-    return [downscaled[name] for name in DOWNSCALED]
-
-
 def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np.ndarray:
     request, model = study_request(values, mechanism, source), study_model()
     plan = mechanism.plan(request)
@@ -178,13 +176,8 @@ def _utility(values: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     return {
         "max_ecdf": utility.max_ecdf(values, synthetic),
         "avg_ecdf": utility.avg_ecdf(values, synthetic),
-        **_summary(synthetic),
+        **asdict(utility.summarise(synthetic)),
     }
-
-
-def _summary(values: np.ndarray) -> dict[str, float]:
-    summary = utility.summarise(values)
-    return {statistic: getattr(summary, statistic) for statistic in ANALYSES}
 
 
 def _rows(

@@ -31,14 +31,13 @@ class CountRow:
     mechanism: str
     epsilon: float
     c1: float
-    ours: paper.Counts
     printed: paper.Counts
-    guess: paper.Counts | None
-    """Only for Censor_w: what the paper might have counted."""
+    ours: paper.Counts
     errors: float
     """How many standard errors our mean lies above the paper's."""
+    guess: paper.Counts | None
+    """Only for Censor_w: what the paper might have counted."""
     guess_errors: float | None
-    """How many standard errors the mean of the guess lies above the paper's."""
 
     @property
     def differs(self) -> bool:
@@ -79,16 +78,12 @@ def supplement_table(results: Results) -> list[CountRow]:
 def _row(
     results: Results, mechanism: str, epsilon: float, c1: float, printed: paper.Counts
 ) -> CountRow:
-    def summary(statistic: str) -> paper.Counts:
-        return summarise(results.values(mechanism, statistic, epsilon=epsilon, c1=c1))
+    def compared(statistic: str) -> tuple[paper.Counts, float]:
+        counts = summarise(results.values(mechanism, statistic, epsilon=epsilon, c1=c1))
+        return counts, standard_errors(counts, printed, results.replicates)
 
-    ours = summary("records")
-    errors = standard_errors(ours, printed, results.replicates)
-    if mechanism != "censor-w":
-        return CountRow(mechanism, epsilon, c1, ours, printed, None, errors, None)
-    guess = summary("records_unweighted")
-    guess_errors = standard_errors(guess, printed, results.replicates)
-    return CountRow(mechanism, epsilon, c1, ours, printed, guess, errors, guess_errors)
+    guess = compared("records_unweighted") if mechanism == "censor-w" else (None, None)
+    return CountRow(mechanism, epsilon, c1, printed, *compared("records"), *guess)
 
 
 def counts_frame(rows: list[CountRow]) -> pd.DataFrame:
