@@ -12,7 +12,16 @@ from study_results import R
 from understudy.study import figure_style, illustration
 from understudy.study.arms import ANALYSES, LABELS, true_value
 from understudy.study.catalogue import FIGURES
-from understudy.study.figures import Violin, density, draw, has_density, limits, placed
+from understudy.study.figures import (
+    Violin,
+    density,
+    depth,
+    draw,
+    first_beyond,
+    has_density,
+    limits,
+    violins,
+)
 
 
 def test_every_figure_is_there_in_both_formats(written):
@@ -96,16 +105,22 @@ def test_only_values_that_spread_have_a_density(values, expected):
         assert np.isfinite(density(values)[1]).all()
 
 
-def violin(*values, beyond=False):
-    return Violin(label="", colour="", beyond=beyond, values=np.array(values))
+def violin(*values):
+    return Violin(at=0.0, label="", colour="", beyond=False, values=np.array(values))
 
 
-def test_rows_stand_from_the_top_down_with_a_gap_before_those_not_in_the_paper():
-    positions = placed([violin(1.0), violin(2.0), violin(3.0, beyond=True)])
-    assert positions.rows[1] - positions.rows[0] == 1
-    assert positions.rows[2] - positions.rows[1] > 1
-    assert positions.rows[1] < positions.first_beyond < positions.rows[2] < positions.depth
-    assert placed([violin(1.0)]).first_beyond is None
+def test_rows_stand_from_the_top_down_with_a_gap_before_those_not_in_the_paper(results):
+    figure = FIGURES["max-ecdf"]
+    rows = violins(figure, figure.layout.panels[0], results)
+    at, last = [row.at for row in rows], len(figure.mechanisms) - 1
+    assert at[1] - at[0] == 1
+    assert at[last + 1] - at[last] > 1
+    assert at[last] < first_beyond(rows) < at[last + 1] < at[-1] < depth(rows)
+    assert first_beyond(rows[: last + 1]) is None
+    assert [row.label for row in rows if row.beyond][:2] == [
+        "Unweighted\n(no privacy)",
+        "PH, √n bins\n(DP)",
+    ]
 
 
 def test_limits_leave_room_around_every_value_and_line():

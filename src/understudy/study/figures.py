@@ -45,20 +45,13 @@ _DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markeredgecolor": 
 class Violin(NamedTuple):
     """One row of a panel."""
 
+    at: float
+    """Its place, in rows from the top down, with a gap before those not in the paper."""
     label: str
     colour: str
     beyond: bool
     """Whether the paper's figure does not have it."""
     values: Values
-
-
-class Positions(NamedTuple):
-    """Where the rows stand, from the top down, with a gap before those not in the paper."""
-
-    rows: Values
-    first_beyond: float | None
-    """The upper edge of the part that is set apart."""
-    depth: float
 
 
 def write_figures(results: Results, directory: Path) -> None:
@@ -74,15 +67,15 @@ def draw(figure: ViolinFigure, results: Results) -> Figure:
     All panels share their scale.
     """
     panels = figure.layout.panels
-    violins = [_violins(figure, panel, results) for panel in panels]
+    rows = [violins(figure, panel, results) for panel in panels]
     lines = [_line(figure, panel) for panel in panels]
-    positions, scale = placed(violins[0]), limits(violins, lines)
-    canvas, all_axes = _axes(figure, positions)
+    scale = limits(rows, lines)
+    canvas, all_axes = _axes(figure, depth(rows[0]))
     for index, axes in enumerate(all_axes):
-        _panel(axes, violins[index], positions, lines[index], scale)
+        _panel(axes, rows[index], lines[index], scale)
         axes.set_title(panels[index].title, loc="left", pad=5)
         if index == 0 or figure.layout is DOWNSCALING:
-            _name_rows(axes, violins[index], positions)
+            _name_rows(axes, rows[index])
         else:
             # A rule between a panel and the one on its left, which names the rows.
             axes.set_yticks([])
@@ -99,19 +92,21 @@ def draw(figure: ViolinFigure, results: Results) -> Figure:
     return canvas
 
 
-def _violins(figure: ViolinFigure, panel: Panel, results: Results) -> list[Violin]:
+def violins(figure: ViolinFigure, panel: Panel, results: Results) -> list[Violin]:
+    """Return the rows of a panel, those that the paper has first."""
     labels = {mechanism: LABELS[mechanism] for mechanism in figure.mechanisms}
     for mechanism in figure.beyond:
         name = LABELS[mechanism] + (" (no privacy)" if mechanism == "unweighted" else "")
         labels[mechanism] = textwrap.fill(name, _WRAPPED)
     return [
         Violin(
+            at=row + (_HEADING if mechanism in figure.beyond else 0.0),
             label=label,
             colour=figure_style.COLOURS[mechanism],
             beyond=mechanism in figure.beyond,
             values=results.values(mechanism, figure.statistic, epsilon=panel.epsilon, c1=panel.c1),
         )
-        for mechanism, label in labels.items()
+        for row, (mechanism, label) in enumerate(labels.items())
     ]
 
 
@@ -121,10 +116,10 @@ def _line(figure: ViolinFigure, panel: Panel) -> float | None:
     return true_value(figure.statistic) if figure.statistic in ANALYSES else None
 
 
-def _axes(figure: ViolinFigure, positions: Positions) -> tuple[Figure, list[Axes]]:
+def _axes(figure: ViolinFigure, rows: float) -> tuple[Figure, list[Axes]]:
     """Return axes of equal size at measured places, which no layout engine has to search for."""
     count = len(figure.layout.panels)
-    height = _ROW * (positions.depth + 0.5)
+    height = _ROW * (rows + 0.5)
     width, across, below = _ACROSS, 0.0, _TITLE + height
     if figure.layout is not DOWNSCALING:
         width = (_ACROSS - (count - 1) * _BESIDE) / count
@@ -150,22 +145,21 @@ def _ticks(axes: Axes, limits: tuple[float, float], *, beside: bool) -> None:
     axes.set_xticks([tick for tick in ticks if low <= tick <= last])
 
 
-def placed(violins: Sequence[Violin]) -> Positions:
-    """Place the rows."""
-    beyond = [violin.beyond for violin in violins]
-    rows = np.arange(len(beyond), dtype=float)
-    if not any(beyond):
-        return Positions(rows, None, len(beyond) - 0.5)
-    first = beyond.index(True)
-    rows[first:] += _HEADING
-    return Positions(rows, first - 0.5, len(beyond) - 0.5 + _HEADING)
+def depth(rows: Sequence[Violin]) -> float:
+    """Return the lower edge of the last row."""
+    return rows[-1].at + 0.5
+
+
+def first_beyond(rows: Sequence[Violin]) -> float | None:
+    """Return the upper edge of the part that is set apart."""
+    return next((violin.at - _HEADING - 0.5 for violin in rows if violin.beyond), None)
 
 
 def limits(
     panels: Sequence[Sequence[Violin]], lines: Sequence[float | None]
 ) -> tuple[float, float]:
     """Return a range that shows every value and every line of all panels."""
-    values = [violin.values for violins in panels for violin in violins]
+    values = [violin.values for rows in panels for violin in rows]
     everything = np.concatenate([*values, [line for line in lines if line is not None]])
     low, high = float(everything.min()), float(everything.max())
     margin = 0.04 * (high - low) or 0.05 * abs(high) or 1.0
@@ -192,83 +186,75 @@ def density(values: Values) -> tuple[Values, Values]:
 
 
 def _panel(
-    axes: Axes,
-    violins: Sequence[Violin],
-    positions: Positions,
-    line: float | None,
-    scale: tuple[float, float],
+    axes: Axes, rows: Sequence[Violin], line: float | None, scale: tuple[float, float]
 ) -> None:
     """Draw the rows, and a dashed line at a value to compare them with."""
     span = scale[1] - scale[0]
     axes.set_xlim(scale)
-    axes.set_ylim(positions.depth, -0.5)
+    axes.set_ylim(depth(rows), -0.5)
     axes.tick_params(axis="y", length=0, left=False)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
-    if positions.first_beyond is not None:
-        axes.axhspan(positions.first_beyond, positions.depth, color=GROUND, zorder=0, linewidth=0)
+    if (edge := first_beyond(rows)) is not None:
+        axes.axhspan(edge, depth(rows), color=GROUND, zorder=0, linewidth=0)
     if line is not None:
         axes.axvline(line, color=INK, linewidth=1.1, dashes=(5, 3), zorder=2)
-    dense = []
-    for violin, at in zip(violins, positions.rows.tolist(), strict=True):
-        if has_density(violin.values, span):
-            dense.append((violin, at))
-        else:
-            _points(axes, violin, at, span)
+    dense = [violin for violin in rows if has_density(violin.values, span)]
+    for violin in rows:
+        if not has_density(violin.values, span):
+            _points(axes, violin, span)
     if dense:
         _densities(axes, dense)
 
 
-def _points(axes: Axes, violin: Violin, at: float, span: float) -> None:
+def _points(axes: Axes, violin: Violin, span: float) -> None:
     """Draw every value, or one lozenge at the median for values that cannot be told apart."""
     values = violin.values
     together = values.size > 1 and np.ptp(values) <= _THINNEST * span
     shown = np.array([np.median(values)]) if together else values
     style = _DOTS | {"color": violin.colour, "markersize": 5.5, "markeredgewidth": 0.6, "zorder": 4}
     style |= {"marker": "D"} if together else {"alpha": 0.7}
-    axes.plot(shown, np.full(shown.size, at), **style)
+    axes.plot(shown, np.full(shown.size, violin.at), **style)
 
 
-def _densities(axes: Axes, dense: Sequence[tuple[Violin, float]]) -> None:
+def _densities(axes: Axes, dense: Sequence[Violin]) -> None:
     """Draw every violin, with its quartiles and its median, in one go."""
     collection = PolyCollection(
-        [_outline(violin.values, at) for violin, at in dense],
-        facecolors=[(violin.colour, 0.3 if violin.beyond else 0.85) for violin, _ in dense],
-        edgecolors=[violin.colour if violin.beyond else INK for violin, _ in dense],
-        linewidths=[1.4 if violin.beyond else 0.5 for violin, _ in dense],
+        [_outline(violin) for violin in dense],
+        facecolors=[(violin.colour, 0.3 if violin.beyond else 0.85) for violin in dense],
+        edgecolors=[violin.colour if violin.beyond else INK for violin in dense],
+        linewidths=[1.4 if violin.beyond else 0.5 for violin in dense],
         zorder=3,
     )
     # The limits are known; searching for them along every outline takes longer than drawing it.
     axes.add_collection(collection, autolim=False)
-    at = [position for _, position in dense]
-    low, middle, high = np.transpose(
-        [np.quantile(violin.values, [0.25, 0.5, 0.75]) for violin, _ in dense]
-    )
+    at = [violin.at for violin in dense]
+    quartiles = [np.quantile(violin.values, [0.25, 0.5, 0.75]) for violin in dense]
+    low, middle, high = np.transpose(quartiles)
     axes.hlines(at, low, high, color=INK, linewidth=2.2, zorder=4)
     style = {"color": "white", "markersize": 4.2, "markeredgewidth": 0.9, "zorder": 5}
     axes.plot(middle, at, **(_DOTS | style))
 
 
-def _outline(values: Values, at: float) -> Values:
-    grid, heights = density(values)
+def _outline(violin: Violin) -> Values:
+    grid, heights = density(violin.values)
     half = _HALF_HEIGHT * heights / heights.max()
-    return np.column_stack(
-        [np.concatenate([grid, grid[::-1]]), np.concatenate([at - half, (at + half)[::-1]])]
-    )
+    edges = np.concatenate([violin.at - half, (violin.at + half)[::-1]])
+    return np.column_stack([np.concatenate([grid, grid[::-1]]), edges])
 
 
-def _name_rows(axes: Axes, violins: Sequence[Violin], positions: Positions) -> None:
+def _name_rows(axes: Axes, rows: Sequence[Violin]) -> None:
     """Write the names of the rows to the left of a panel."""
-    axes.set_yticks(positions.rows, [violin.label for violin in violins])
+    axes.set_yticks([violin.at for violin in rows], [violin.label for violin in rows])
     axes.tick_params(axis="y", labelleft=True, pad=3)
-    for text, violin in zip(axes.get_yticklabels(), violins, strict=True):
+    for text, violin in zip(axes.get_yticklabels(), rows, strict=True):
         text.set_linespacing(0.95)
         if violin.beyond:
             text.set(color=SOFT, fontsize=9.5)
-    if positions.first_beyond is not None:
+    if (edge := first_beyond(rows)) is not None:
         axes.annotate(
             "Not in the paper:",
-            xy=(0, positions.first_beyond + _HEADING * 0.55),
+            xy=(0, edge + _HEADING * 0.55),
             xycoords=("axes fraction", "data"),
             xytext=(-6, 0),
             textcoords="offset points",
