@@ -98,6 +98,7 @@ def refusal(path):
 
 
 def check(doctorates):
-    pd.testing.assert_frame_equal(doctorates.table, SAMPLE, check_dtype=False)
-    assert doctorates.left_out == 3
-    tables.encode(doctorates.table, SCHEMA)
+    table, left_out = doctorates
+    pd.testing.assert_frame_equal(table, SAMPLE, check_dtype=False)
+    assert left_out == 3
+    tables.encode(table, SCHEMA)

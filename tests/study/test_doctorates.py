@@ -6,6 +6,7 @@ import pyreadstat
 import pytest
 
 from study_doctorates import RESPONDENTS, check, refusal
+from understudy.study.application_sample import load_sample
 from understudy.study.doctorates import AGES, SCHEMA, read_doctorates
 
 
@@ -58,10 +59,10 @@ def test_skipped_and_missing_answers_are_left_out_and_counted(tmp_path, monkeypa
     monkeypatch.setattr(
         "understudy.study.doctorates.read", lambda path: RESPONDENTS.assign(**{name: answers})
     )
-    doctorates = read_doctorates(tmp_path / "epsd17.csv")
-    assert list(doctorates.table["salary"]) == [81000, 509000]
-    assert doctorates.left_out == 4
-    assert doctorates.size == (
+    table, left_out = read_doctorates(tmp_path / "epsd17.csv")
+    assert list(table["salary"]) == [81000, 509000]
+    assert left_out == 4
+    assert load_sample(str(tmp_path / "epsd17.csv")).size == (
         "Found 2 records; the paper has 1601 (4 more with skipped or missing answers were left "
         "out)."
     )
@@ -70,8 +71,8 @@ def test_skipped_and_missing_answers_are_left_out_and_counted(tmp_path, monkeypa
 def test_the_paper_s_size_is_recognised(tmp_path, monkeypatch):
     many = pd.concat([RESPONDENTS.iloc[:1]] * 1601, ignore_index=True)
     monkeypatch.setattr("understudy.study.doctorates.read", lambda path: many)
-    doctorates = read_doctorates(tmp_path / "epsd17.csv")
-    assert doctorates.size == "Found 1601 records, as in the paper."
+    sample = load_sample(str(tmp_path / "epsd17.csv"))
+    assert sample.size == "Found 1601 records, as in the paper."
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,11 @@ def _survey() -> Sample:
 
 
 def _doctorates(path: Path) -> Sample:
-    doctorates = read_doctorates(path)
+    table, left_out = read_doctorates(path)
+    as_many = len(table) == APPLICATION_N
+    beside = ", as in the paper" if as_many else f"; the paper has {APPLICATION_N}"
+    if left_out:
+        beside += f" ({left_out} more with skipped or missing answers were left out)"
     return Sample(
         source="the Survey of Doctorate Recipients",
         statement=(
@@ -117,8 +121,8 @@ def _doctorates(path: Path) -> Sample:
             f"−{-SALARY_BOUNDS[0]:,} and {SALARY_BOUNDS[1]:,}. Age has the {len(AGES)} groups of "
             f"the codebook; the paper speaks of nine levels."
         ),
-        size=doctorates.size,
-        table=doctorates.table,
+        size=f"Found {len(table)} records{beside}.",
+        table=table,
         schema=SCHEMA,
     )
 

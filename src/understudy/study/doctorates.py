@@ -10,7 +10,6 @@ Bounds and levels below are those of the published codebook, never those of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,18 +35,7 @@ every salary beyond 362,000."""
 WEEKS_BOUNDS = (1, 52)
 """As in the codebook; the paper's sample ranges from 2 to 52."""
 GENDERS = ("F", "M")
-AGES = {
-    25: "29 and under",
-    30: "30-34",
-    35: "35-39",
-    40: "40-44",
-    45: "45-49",
-    50: "50-54",
-    55: "55-59",
-    60: "60-64",
-    65: "65-69",
-    70: "70-75",
-}
+AGES = {25: "29 and under", **{age: f"{age}-{age + 4}" for age in range(30, 70, 5)}, 70: "70-75"}
 """The codebook's ten groups; the paper speaks of nine levels."""
 
 SCHEMA = Schema.from_dict(
@@ -74,28 +62,12 @@ _SKIPPED = ("", ".", "L")
 """The same as text. M, which stands for missing elsewhere, is a gender."""
 
 
-@dataclass(frozen=True, eq=False)
-class Doctorates:
-    """The sample in the columns of the embedded survey."""
+def read_doctorates(path: Path) -> tuple[pd.DataFrame, int]:
+    """Read the sample from the public-use file, or from an extract with the same variables.
 
-    table: pd.DataFrame
-    left_out: int
-    """Records of the sample with a skipped or missing answer."""
-
-    @property
-    def size(self) -> str:
-        """How the sample compares with the paper's in size, in a sentence."""
-        count = len(self.table)
-        as_many = count == APPLICATION_N
-        beside = ", as in the paper" if as_many else f"; the paper has {APPLICATION_N}"
-        if self.left_out:
-            beside += f" ({self.left_out} more with skipped or missing answers were left out)"
-        return f"Found {count} records{beside}."
-
-
-def read_doctorates(path: str | Path) -> Doctorates:
-    """Read the sample from the public-use file, or from an extract with the same variables."""
-    path = Path(path)
+    It comes in the columns of the embedded survey, and with the number of records that were left
+    out for a skipped or missing answer.
+    """
     everybody = _read(path)
     chosen = (_numbers(everybody[INSTITUTION]) == FOUR_YEAR) & (
         _numbers(everybody[FIELD]) == MATHEMATICS_AND_STATISTICS
@@ -109,7 +81,7 @@ def read_doctorates(path: str | Path) -> Doctorates:
             f"{MATHEMATICS_AND_STATISTICS} and an answer to every question: is it the public-use "
             f"file of 2017?"
         )
-    return Doctorates(_decoded(answered, path), int(skipped.sum()))
+    return _decoded(answered, path), int(skipped.sum())
 
 
 def _read(path: Path) -> pd.DataFrame:

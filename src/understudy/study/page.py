@@ -62,7 +62,6 @@ _FACTS = {
     "seed": "Seed",
     "version": "understudy",
 }
-_SCALES = {"avg_ecdf": 1000.0}
 
 
 def write_outputs(results: pd.DataFrame, settings: Mapping[str, object], directory: Path) -> None:
@@ -206,7 +205,7 @@ def _arm_numbers(summaries: dict[str, paper.Counts]) -> Iterator[str]:
         elif statistic in ANALYSES:
             yield number(summary.mean)
         else:
-            scale = _SCALES.get(statistic, 1.0)
+            scale = 1000.0 if statistic == "avg_ecdf" else 1.0
             bound = statistic == "lipschitz_bound"
             yield number(scale * summary.median)
             yield number(scale * (summary.maximum if bound else summary.mean))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,7 +54,13 @@ def run_study(
     store = ReplicateStore.open(Path(directory), StudySettings(seed=seed, sampler=sampler))
     missing = [number for number in range(1, replicates + 1) if store.read(number) is None]
     progress("Replicates", 1 - len(missing) / replicates)
-    finished = _finished(missing, seed, sampler, workers, scheduler)
+    count = min(workers or os.cpu_count() or 1, len(missing))
+    if scheduler is not None and missing:
+        finished = ways.on_cluster(missing, seed, sampler, scheduler=scheduler)
+    elif count > 1:
+        finished = ways.in_processes(missing, seed, sampler, workers=count)
+    else:
+        finished = (ways.run_one(number, seed, sampler) for number in missing)
     for done, (number, rows) in enumerate(finished, start=1):
         store.write(number, rows)
         progress("Replicates", 1 - (len(missing) - done) / replicates)
@@ -62,17 +68,6 @@ def run_study(
     if any(frame is None for frame in frames):
         raise BadInput(f"replicates vanished from '{store.directory}' while the study ran.")
     return pd.concat(frames, ignore_index=True)
-
-
-def _finished(
-    missing: Sequence[int], seed: int, sampler: str, workers: int | None, scheduler: str | None
-) -> ways.Finished:
-    if scheduler is not None and missing:
-        return ways.on_cluster(missing, seed, sampler, scheduler=scheduler)
-    count = min(workers or os.cpu_count() or 1, len(missing))
-    if count > 1:
-        return ways.in_processes(missing, seed, sampler, workers=count)
-    return (ways.run_one(number, seed, sampler) for number in missing)
 
 
 def _check(

@@ -5,7 +5,7 @@ The paper's have its settings. Kinds and multiples of ε come from the mechanism
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -72,17 +72,14 @@ def others(epsilon: float) -> dict[str, Mechanism]:
     percentile of 30,108, far below that of the data, 51,000. On the simulated survey a histogram
     has 27,000 with ln n bins and 51,000 with √n, so ln n it is, as in its simulation.
     """
+    # The paper's Laplace scale, 2/ε, is that of replace-one.
+    histogram = partial(PerturbedHistogram, epsilon=epsilon, adjacency=Adjacency.REPLACE_ONE)
     return {
-        "ph": _histogram(epsilon, "ln"),
-        "ph-sqrt": _histogram(epsilon, "sqrt"),
+        "ph": histogram(bins="ln"),
+        "ph-sqrt": histogram(bins="sqrt"),
         "anchored-history": Anchored(epsilon=epsilon, anchor=HISTORY),
         "anchored-ladder": Anchored(epsilon=epsilon),
     }
-
-
-def _histogram(epsilon: float, bins: str) -> PerturbedHistogram:
-    """Return PH with the paper's Laplace scale 2/ε, which is that of replace-one."""
-    return PerturbedHistogram(epsilon=epsilon, bins=bins, adjacency=Adjacency.REPLACE_ONE)
 
 
 @cache
