@@ -306,13 +306,13 @@ def spending(statement: Statement | None) -> dict[str, Any] | None:
         "rows": [
             (
                 period.name,
-                period.kind,
-                at_most(period.epsilon, 15),
+                period.entry.guarantee,
+                at_most(period.entry.cost.epsilon, 15),
                 at_most(period.spent, 15),
                 left_part(period.left, statement.settings),
-                at_most(period.rho, 4),
+                at_most(period.entry.cost.rho, 4),
                 period.state,
-                period.time[:16].replace("T", " "),
+                period.entry.time[:16].replace("T", " "),
             )
             for period in periods
         ],
