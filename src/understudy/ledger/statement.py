@@ -172,7 +172,7 @@ class Statement:
         unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
         return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
 
-    def _rows(self) -> Iterator[tuple[str, ...]]:
+    def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield what is shown of each item, as `_HEADER` names it."""
         for item in self.items:
             yield (
@@ -188,7 +188,7 @@ class Statement:
 
     def __str__(self) -> str:
         """The statement as a table for the terminal."""
-        rows = [_HEADER, *self._rows()]
+        rows = [_HEADER, *self.rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -201,7 +201,7 @@ class Statement:
 
     def _repr_html_(self) -> str:
         warning = "" if self.warning is None else paragraph(f"WARNING: {self.warning}")
-        return html_table(self._rows(), header=_HEADER) + html_table(self.facts) + warning
+        return html_table(self.rows(), header=_HEADER) + html_table(self.facts) + warning
 
 
 def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:

@@ -166,7 +166,8 @@ class Policy:
         from understudy.adapters.loading import load_model, names_file
 
         if given is not None and not isinstance(given, str):
-            if model_terms(given) != self._model_terms:
+            terms = model_terms(given)
+            if terms != {name: getattr(self, name) for name in terms}:
                 raise Refused(f"'{given.title}' is not the policy's model: give that one.")
             if given.schema.digest != schema.digest:
                 # A model brings its own schema, and bounds may have been read off a table since.
@@ -185,10 +186,6 @@ class Policy:
         if self.model_digest is not None:
             raise Refused(f"the policy's model, '{self.model}', was built in Python: give `model`.")
         return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
-
-    @property
-    def _model_terms(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _MODEL_TERMS}
 
     def _model_file(self, given: str | None) -> ModelFile:
         """Read the file that was named, and refuse one that is not what was calibrated with."""
@@ -225,9 +222,6 @@ class Policy:
             self.mechanism, epsilon=self.epsilon, adjacency=self.adjacency, **options
         )
         return built.following(self.anchor if earlier is None else earlier, model)
-
-
-_MODEL_TERMS = ("model", "family", "priors", "model_digest")
 
 
 def model_terms(model: Model | None) -> dict[str, Any]:

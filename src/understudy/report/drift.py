@@ -89,14 +89,14 @@ def _moved(
             number_row(f"{name}: {key}", *(getattr(each, key) for each in both))
             for key in ("mean", "median")
         ]
-        then, today = (each.to_numpy(dtype=np.float64) for each in (before, now))
-        draw = partial(figures.ecdf, then, today, name, (column.lower, column.upper), names)
+        numbers = before.to_numpy(dtype=np.float64), now.to_numpy(dtype=np.float64)
+        draw = partial(figures.ecdf, numbers, name, (column.lower, column.upper), names)
         measure = "The largest gap between the two distribution functions"
         return rows, measure, utility.max_ecdf, _chance_of_numbers(n, m), draw
     shares, now_shares = utility.confidential, utility.synthetic
     most = max(shares, key=lambda level: abs(shares[level] - now_shares[level]))
     rows = [share_row(f"{name}: {most}", shares[most], now_shares[most])]
-    draw = partial(figures.levels, before, now, name, tuple(shares), names)
+    draw = partial(figures.levels, (before, now), name, tuple(shares), names)
     chance = _chance_of_levels(shares, now_shares, n, m)
     return rows, "The total variation", utility.total_variation, chance, draw
 

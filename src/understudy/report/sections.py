@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.schema import Column, Schema
-from understudy.ledger.statement import Item, Statement, left_part
+from understudy.ledger.statement import Item, Statement
 from understudy.privacy.guarantee import SEEDED, Guarantee
 from understudy.privacy.rounding import at_most
 from understudy.report import figures, plain
@@ -156,7 +156,7 @@ def _column(
         else:
             head, distances = "Level", [("Total variation", utility.total_variation)]
             names = tuple(utility.confidential)
-            drawn = figures.levels(confidential, synthetic, column.name, names)
+            drawn = figures.levels((confidential, synthetic), column.name, names)
             caption = (
                 "How often each level occurs in the confidential table (filled) and in the "
                 "synthetic one (hatched)."
@@ -180,20 +180,20 @@ def _column(
 def _numbers(
     column: Column, confidential: Series[Any], synthetic: Series[Any]
 ) -> list[figures.Picture]:
-    real, made = (values.to_numpy(dtype=np.float64) for values in (confidential, synthetic))
+    both = confidential.to_numpy(dtype=np.float64), synthetic.to_numpy(dtype=np.float64)
     bounds = (column.lower, column.upper)
     return [
         {
-            "svg": figures.density(real, made, column.name, bounds, whole=column.whole),
+            "svg": figures.density(both, column.name, bounds, whole=column.whole),
             "caption": f"Where the values lie within the declared bounds, {span(*bounds)}.",
         },
         {
-            "svg": figures.ecdf(real, made, column.name, bounds),
+            "svg": figures.ecdf(both, column.name, bounds),
             "caption": "The share of records up to each value. The black bar marks where the "
             "tables are furthest apart, the max-ECDF.",
         },
         {
-            "svg": figures.qq(real, made, column.name),
+            "svg": figures.qq(both, column.name),
             "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
             "values are larger than the confidential ones at the same place in the order.",
         },
@@ -269,6 +269,10 @@ def _quantity(
 ) -> dict[str, Any]:
     """Return a row of the table; without limits there was no chain, and nothing to pass."""
     rhat, ess = numbers.get("rhat"), numbers.get("ess_bulk")
+    passed = None
+    if limits is not None:
+        settled = _at_most(rhat, limits.get("rhat"))
+        passed = settled and _at_most(limits.get("ess_bulk"), ess)
     return {
         "name": name,
         "cells": (
@@ -277,16 +281,13 @@ def _quantity(
             NOTHING if rhat is None else f"{rhat:.3f}",
             NOTHING if ess is None else f"{ess:,.0f}",
         ),
-        "passed": None if limits is None else _passed(rhat, ess, limits),
+        "passed": passed,
     }
 
 
-def _passed(rhat: float | None, ess: float | None, limits: Mapping[str, Any]) -> bool:
-    """Whether a quantity meets the gate's limits: not if a number or a limit is missing or NaN."""
-    largest, smallest = limits.get("rhat"), limits.get("ess_bulk")
-    if rhat is None or ess is None or largest is None or smallest is None:
-        return False
-    return bool(rhat <= largest and ess >= smallest)
+def _at_most(number: float | None, limit: float | None) -> bool:
+    """Whether a number meets a limit: not if either is missing or NaN."""
+    return number is not None and limit is not None and bool(number <= limit)
 
 
 def spending(statement: Statement | None) -> dict[str, Any] | None:
@@ -304,17 +305,8 @@ def spending(statement: Statement | None) -> dict[str, Any] | None:
             "caption": f"How much of the budget was left after each period{cut}.",
         },
         "rows": [
-            (
-                period.name,
-                period.entry.guarantee,
-                at_most(period.entry.cost.epsilon, 15),
-                at_most(period.spent, 15),
-                left_part(period.left, statement.settings),
-                at_most(period.entry.cost.rho, 4),
-                period.state,
-                period.entry.time[:16].replace("T", " "),
-            )
-            for period in periods
+            (*told, at_most(item.entry.cost.rho, 4), state, time[:16].replace("T", " "))
+            for item, (_, time, *told, state) in zip(periods, statement.rows(), strict=True)
         ],
     }
 
