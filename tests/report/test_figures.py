@@ -12,7 +12,7 @@ from understudy.report import figures
 
 def test_many_records_are_thinned_to_2000_points():
     rng = np.random.default_rng(0)
-    svg = figures.weights(rng.random(5000), rng.random(5000), "pay")
+    svg = figures.records(rng.random(5000), rng.random(5000), "pay", "Weight α", limits=(0, 1))
     assert 1900 < svg.count("<use") < 2050
 
 

@@ -40,6 +40,7 @@ TABLES = ("Confidential", "Synthetic")
 
 LARGEST_SCATTER = 2000
 QUANTILES = 200
+_RECORDS = {"Weight α": "Weight", "Largest |score|": "Largest score"}
 _DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3, "markeredgewidth": 0}
 
 
@@ -135,43 +136,34 @@ def _mark_gap(axes: Axes, both: Both, bounds: Bounds) -> None:
     )
 
 
-def weights(alpha: ArrayLike, values: ArrayLike, label: str) -> str:
-    """Draw each record's weight against its outcome value, for at most 2000 records."""
+def records(
+    heights: ArrayLike,
+    values: ArrayLike,
+    across: str,
+    up: str,
+    *,
+    limits: tuple[float, float | None],
+    bound: float | None = None,
+) -> str:
+    """Draw a point for each record against its outcome value, and the bound if there is one.
 
-    def draw(axes: Axes) -> None:
-        _records(axes, values, alpha)
-        axes.set_ylim(-0.03, 1.05)
-        _label(axes, label, "Weight α")
-
-    return inline_svg(draw, f"Weight of each record against its {label}")
-
-
-def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, label: str) -> str:
-    """Draw each record's largest |score| against its outcome value, and the bound if there is one.
-
-    Infinite scores cannot be drawn and are left out.
+    Of many records 2000 are drawn, spread evenly over the values; an infinite height cannot be.
     """
-
-    def draw(axes: Axes) -> None:
-        _records(axes, values, largest_score)
-        if bound is not None and np.isfinite(bound):
-            axes.axhline(
-                bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {bounded(bound)}"
-            )
-            legend_above(axes)
-        axes.set_ylim(bottom=0)
-        _label(axes, label, "Largest |score|")
-
-    return inline_svg(draw, f"Largest score of each record against its {label}")
-
-
-def _records(axes: Axes, values: ArrayLike, heights: ArrayLike) -> None:
-    """Draw a point for each finite record, or for 2000 of them spread evenly over the values."""
     at, height = (np.asarray(each, dtype=np.float64) for each in (values, heights))
     at, height = at[np.isfinite(height)], height[np.isfinite(height)]
     order = np.argsort(at, kind="stable")
     kept = order[evenly(order.size, LARGEST_SCATTER)]
-    axes.plot(at[kept], height[kept], color=CONFIDENTIAL, alpha=0.45, **_DOTS)
+
+    def draw(axes: Axes) -> None:
+        axes.plot(at[kept], height[kept], color=CONFIDENTIAL, alpha=0.45, **_DOTS)
+        if bound is not None and np.isfinite(bound):
+            line = f"Bound B = {bounded(bound)}"
+            axes.axhline(bound, color=INK, linestyle="--", linewidth=1.4, label=line)
+            legend_above(axes)
+        axes.set_ylim(*limits)
+        _label(axes, across, up)
+
+    return inline_svg(draw, f"{_RECORDS[up]} of each record against its {across}")
 
 
 def levels(
