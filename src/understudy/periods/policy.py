@@ -87,9 +87,15 @@ class Policy:
         Args:
             path: The file.
         """
-        text = _text(Path(path))
+        file = Path(path)
         try:
-            contents = tomllib.loads(text)
+            contents = tomllib.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BadInput(f"there is no file {file}.") from None
+        except OSError as error:
+            raise BadInput(f"{file} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise BadInput(f"{file} is not UTF-8 text.") from None
         except (ValueError, RecursionError):
             raise Refused(f"the policy {path} is not valid TOML any more: {_EDITED}.") from None
         sealed = contents.pop("digest", None)
@@ -255,17 +261,6 @@ _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
 def reference_file(policy: str | os.PathLike[str]) -> Path:
     """Return the file beside a policy by which its reference is recognised."""
     return Path(policy).with_suffix(".reference.json")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"there is no file {path}.") from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8 text.") from None
 
 
 _CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}

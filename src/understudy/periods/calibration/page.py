@@ -62,7 +62,7 @@ def render(calibration: Calibration, policy_file: str) -> str:
             (plain(epsilon), str(outcome.setting), _distance(outcome), cost(outcome))
             for epsilon, outcome in best.items()
         ],
-        reverse=list(_reverse(calibration)),
+        reverse=_reverse(calibration),
         settings=[
             (
                 plain(o.setting.epsilon),
