@@ -84,7 +84,7 @@ def audit(
     if rows_per_unit > 1 and alpha_function is not None:
         raise BadInput("weights by a function of the record serve records of one row.")
     target = _target(mechanism, epsilon)
-    model = _model(rows_per_unit if unit else 1)
+    model = _model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
     measurements = []
     for base in bases(people, seed, width=rows_per_unit):
@@ -123,13 +123,13 @@ def _request(mechanism: Mechanism, model: Model, base: Base, *, size: int, seed:
 
 
 @cache
-def _model(rows_per_unit: int = 1) -> Model:
-    """Return the one Beta model of records, or of people with so many rows each.
+def _model(rows_per_unit: int | None = None) -> Model:
+    """Return the one Beta model of records, for which kernels are compiled once.
 
-    There is one of each, for which kernels are compiled once.
+    With a number, it is the one of people with so many rows each.
     """
     columns = {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}
-    if rows_per_unit == 1:
+    if rows_per_unit is None:
         return beta(Schema.from_dict({"columns": columns}))
     table = {"rows_per_unit": rows_per_unit}
     columns = {"person": {"role": "unit"}, **columns}

@@ -41,6 +41,7 @@ TABLES = ("Confidential", "Synthetic")
 LARGEST_SCATTER = 2000
 QUANTILES = 200
 _RECORDS = {"Weight α": "Weight", "Largest |score|": "Largest score"}
+"""What is drawn of records, as axes name it and as words do."""
 _DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3, "markeredgewidth": 0}
 
 

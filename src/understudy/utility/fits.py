@@ -46,10 +46,10 @@ class RegressionFit:
 
 
 def _basis(design: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
-    """Return an orthonormal basis of the columns, scaled to equal length, and their lengths.
+    """Return an orthonormal basis of a design's columns, scaled to equal length, and with it:
 
-    Between the two stands what leads from coordinates in the basis to the coefficients of the
-    scaled columns; and last, which of these are estimable.
+    what leads from coordinates in the basis to the coefficients of the scaled columns, the lengths
+    by which they were scaled, and which coefficients are estimable.
     """
     lengths = np.linalg.norm(design, axis=0)
     lengths[lengths == 0] = 1
