@@ -37,7 +37,7 @@ def execute(place, *statements):
 
 def disarm(place):
     """Drop what keeps rows from being changed, as somebody who edits them on purpose would."""
-    from understudy.ledger.tables import METADATA
+    from understudy.ledger.store import METADATA
 
     for table, verb in itertools.product(METADATA.tables, ("UPDATE", "DELETE")):
         on = f" ON {table}" if "://" in place else ""

@@ -1,8 +1,7 @@
 """What a calibration might have found, written by hand."""
 
 import understudy as us
-from understudy.periods.calibration.settings import Setting
-from understudy.periods.calibration.sweep import Closeness, Outcome
+from understudy.periods.calibration.sweep import Closeness, Outcome, Setting
 
 PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 100]}
 SCHEMA = us.Schema.from_dict({"table": {"size": 400}, "columns": {"pay": PAY}})

@@ -2,8 +2,13 @@
 
 import json
 import math
+from xml.etree import ElementTree
 
-from understudy.audit import Audit
+import numpy as np
+import pytest
+
+from understudy.audit import Audit, audit
+from understudy.mechanisms import CensorUw
 from understudy.privacy.guarantee import Adjacency
 
 
@@ -56,3 +61,15 @@ def test_the_text_gives_all_numbers():
     assert "broken" in str(found(largest_log_ratio=2.0))
     assert "more than the ε = 1" in str(found(largest_log_ratio=2.0, claimed=None))
     assert "none is ruled out" in str(found(claimed=None))
+
+
+def test_both_posteriors_are_drawn():
+    seen = audit(CensorUw(epsilon=1.0), n=200, adjacency="add-remove")
+    assert [curve.parameter for curve in seen.curves] == ["phi", "lambda"]
+    for curve in seen.curves:
+        assert np.trapezoid(curve.before, curve.at) == pytest.approx(1, abs=0.05)
+        assert np.trapezoid(curve.after, curve.at) == pytest.approx(1, abs=0.05)
+    picture = ElementTree.fromstring(seen.figure())
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    words = {element.text for element in picture.iter() if element.text}
+    assert {"phi", "lambda", "Table", "Neighbour"} <= words

@@ -7,7 +7,8 @@ import pytest
 
 from understudy._jax import jnp
 from understudy.audit import audit
-from understudy.audit.run import _model
+from understudy.audit.run import _model, _request, draws_of
+from understudy.audit.search import EXTREMES, bases, largest_gap
 from understudy.errors import BadInput
 from understudy.mechanisms import (
     Anchored,
@@ -245,3 +246,24 @@ def test_the_same_seed_gives_the_same_audit():
 def test_what_cannot_be_audited_is_refused(mechanism, arguments, sentence):
     with pytest.raises(BadInput, match=sentence):
         audit(mechanism, **({"n": 200, "adjacency": "add-remove"} | arguments))
+
+
+@pytest.mark.parametrize("n", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_probabilities_of_exact_draws_stay_within_the_price_of_every_stage(n):
+    model, base = _model(), bases(n, seed=3)[1]
+    mechanism = Anchored(epsilon=3.0)
+    stages = mechanism.ladder(size=n, dimension=model.dimension)
+    request = _request(mechanism, model, base, size=n, seed=3)
+    draws = draws_of(request, model, base.table(model, None), None)
+    assert len(stages) == len(draws)
+    for stage, draw in zip(stages, draws, strict=True):
+        picked = {}
+        for slot in (None, *EXTREMES):
+            table = base.table(model, slot)
+            picked[slot] = draw.picked(table, draw.learn(table))
+            assert np.exp(picked[slot]).sum() == pytest.approx(1)
+        added = [largest_gap(picked[None], picked[slot]) for slot in EXTREMES]
+        replaced = [largest_gap(picked[0.0], picked[slot]) for slot in EXTREMES]
+        assert max(added) <= 2 * stage.bound + 1e-9
+        assert max(replaced) <= 4 * stage.bound + 1e-9
+        assert max(added) > 0.3 * stage.bound

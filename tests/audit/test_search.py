@@ -24,11 +24,17 @@ from understudy.samplers.quadrature import quadrature
 MODEL = _model()
 
 
+def present(table, mechanism):
+    """What a mechanism learns from the records that are there."""
+    row = first_row(MODEL, table.data, mechanism)
+    return table.weighted(row, row.alpha[: table.count])
+
+
 def test_the_grid_integrates_as_a_fine_one_does():
     """Even where the posterior is far sharper than the coarse part of the grid."""
     base = bases(2000, seed=0)[0]
     table = base.table(MODEL, None)
-    row = table.blanked(first_row(MODEL, table.data, Unweighted()))
+    row = present(table, Unweighted())
     truth = quadrature(MODEL, table.data, row, points=257)
     grid = Grid.around([bulk(MODEL, table, row)])
     mass = np.exp(grid.log_density(MODEL, table.data, row) + grid.log_volume)
@@ -52,9 +58,7 @@ def test_an_empty_slot_counts_for_nothing():
     grid = Grid.around([np.array([[-3.0, 0.0], [0.0, 3.0]])])
     for mechanism in (CensorUw(epsilon=1.0), Unweighted()):
         one, other = (
-            grid.log_density(
-                MODEL, table.data, table.blanked(first_row(MODEL, table.data, mechanism))
-            )
+            grid.log_density(MODEL, table.data, present(table, mechanism))
             for table in (padded, full)
         )
         assert one == pytest.approx(other, rel=1e-12, abs=1e-8)

@@ -1,21 +1,29 @@
-"""The report's sections on the guarantee and on convergence."""
+"""The report's sections on the guarantee, closeness, convergence and the budget."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import understudy as us
+from ledgers import ROWS
 from pages import (
     CONDITIONAL,
+    HOSTILE,
     STRICT,
     UNSTATED,
     Reader,
     tiny_page,
 )
+from understudy.ledger.statement import statement_of
+from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
-from understudy.report.sections import convergence
+from understudy.report.drift import Earlier
+from understudy.report.sections import closeness, convergence, spending
+from understudy.utility import compare
 
 
 def test_the_guarantee_is_stated_under_both_adjacencies_with_what_it_assumes():
@@ -115,3 +123,62 @@ def test_limits_that_no_quantity_is_held_to_are_shown_as_well():
         ("ESS at least", "400"),
         ("divergences", "0.01"),
     ]
+
+
+def test_closeness_is_told_in_plain_words():
+    schema = us.Schema.from_dict(
+        {
+            "columns": {
+                "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 100]},
+                "sex": {"role": "confidential", "type": "categorical", "levels": ["f", "m"]},
+            }
+        }
+    )
+    ours = pd.DataFrame({"pay": [10.0, 20.0, 30.0, 40.0], "sex": ["f", "f", "m", "m"]})
+    theirs = pd.DataFrame({"pay": [10.0, 22.0, 33.0, 44.0], "sex": ["f", "m", "m", "m"]})
+    told = closeness(schema, compare(ours, theirs, schema), Earlier("2026-01", ours), theirs)
+    assert told == [
+        "Half of the confidential records have pay up to 25; half of the synthetic rows up to "
+        "27.5, which is 10% more. The share of records up to any given value is off by at most 25 "
+        "percentage points.",
+        "The shares of the levels of sex are off by at most 25 percentage points, alone or "
+        "together.",
+        "Since 2026-01 the synthetic median of pay went from about 25 to 27.5, which is 10% more.",
+        "Since 2026-01 the shares of the levels of sex moved by 25 percentage points in all.",
+    ]
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    made = us.Ledger.create(
+        tmp_path / "l.db", budget=1.0, adjacency="add-remove", population=HOSTILE
+    )
+    for month in ("2026-01", HOSTILE):
+        made.charge(Cost.of_draw(0.4), label="x", details={"period": month}, **ROWS)
+    return made
+
+
+def test_the_report_shows_the_year_and_escapes_whatever_a_ledger_holds(ledger):
+    reader = Reader(tiny_page(statement=statement_of(ledger)).render())
+    assert "script" not in reader.tags
+    assert "".join(reader.words).count(HOSTILE) >= 2
+    assert "The privacy budget" in reader.text
+    assert "The budget ends: no further release fits at the last price, ε = 0.4" in reader.text
+    assert max(reader.ids.values()) == 1
+
+
+def test_the_section_repeats_the_exact_numbers_of_the_year(ledger):
+    found = spending(statement_of(ledger))
+    assert [row[:5] for row in found["rows"]] == [
+        ("2026-01", "strict", "0.4", "0.4", "0.6"),
+        (HOSTILE, "strict", "0.4", "0.8", "0.2"),
+    ]
+    assert ("zCDP", "ρ = 0.04") in found["facts"]
+    assert ("Left", "ε = 0.2") in found["facts"]
+
+
+def test_without_a_ledger_there_is_no_section(tmp_path):
+    empty = us.Ledger.create(tmp_path / "l.db", budget=1.0, adjacency="add-remove")
+    assert spending(None) is None
+    assert spending(statement_of(empty)) is None
+    assert "The privacy budget" not in Reader(tiny_page().render()).text

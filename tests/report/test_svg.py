@@ -11,12 +11,12 @@ from understudy.report.svg import inline_svg, printable, shortened
 
 
 def pictures():
-    numbers = [1.0, 2, 4, 8], [2.0, 3, 5, 7], "pay"
+    numbers = ([1.0, 2, 4, 8], [2.0, 3, 5, 7]), "pay"
     return [
         figures.density(*numbers, (0, 9)),
         figures.ecdf(*numbers, (0, 9)),
         figures.qq(*numbers),
-        figures.levels("xxy", "xyy", "job", ["x", "y"]),
+        figures.levels(("xxy", "xyy"), "job", ["x", "y"]),
     ]
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+
 import pytest
 
+from pages import Reader
 from understudy.report import table_sections
 from understudy.report.table_sections import SHOWN_PAIRS
 from understudy.utility.pairs import InBothTables, PairUtility
@@ -88,3 +92,25 @@ def test_several_regressions_stand_side_by_side_under_their_names():
     told = table_sections.regression({"x": regression(1.0), "y": regression(None)})
     assert told["notes"] == [("x: mean overlap", "100%"), ("y: mean overlap", "–")]
     assert [len(row) for row in told["rows"]] == [8, 8]
+
+
+@pytest.mark.parametrize("count", [2, 5, 12, 30])
+def test_a_heat_map_has_a_square_for_every_pair(count):
+    names = [f"column {k} with a long name" for k in range(count)]
+    pairs = [
+        PairUtility(
+            columns=(a, b),
+            total_variation=None if k == 1 else 0.01 * k,
+            expected=0.01,
+            cramers_v=InBothTables(0.1, None),
+            correlation=None,
+        )
+        for k, (a, b) in enumerate(itertools.combinations(names, 2))
+    ]
+    drawn = table_sections.heat_map(pairs, 0.5, "map")
+    Reader(drawn)
+    numbers = re.findall(r">\d\.\d\d\d</text>", drawn)
+    told = sum(pair.total_variation is not None for pair in pairs)
+    # The scale beside the map has numbers, too.
+    assert (len(numbers) >= told) == (count <= 8)
+    assert drawn.count("column") == 2 * (count - 1)

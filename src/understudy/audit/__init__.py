@@ -5,11 +5,9 @@ neighbour that it searches for, and reports the largest log-ratio between the tw
 the ε that the mechanism really has. What it finds can refute a claim and never prove one. Nothing
 in it is confidential.
 
-run          one audit, from the search to the verdict
+run          one audit, from what a mechanism draws to the verdict
 search       the neighbours that a mechanism tells apart best
-draws        what a mechanism puts into the equation, draw by draw
 result       what was found, beside what was asked for and what is claimed
-figure       the two posteriors as a picture
 empirical    a lower bound from runs alone, where no grid can hold the posterior
 """
 

@@ -1,18 +1,23 @@
-"""What an audit found, next to what was asked for and what is claimed."""
+"""What an audit found, next to what was asked for and what is claimed, and as a picture."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most, plain
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 _SLACK = 1e-6
 """Relative; larger than the rounding of any sum here, far smaller than any leak."""
+_VISIBLE = 1e-3
+"""Densities below this share of the top are left out of the picture on either side."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,32 @@ class Audit:
 
     def figure(self) -> str:
         """Draw both posteriors, a panel for each parameter, as the text of an SVG."""
-        from understudy.audit.figure import posteriors
+        from understudy.report.svg import inline_svg
 
-        return posteriors(self.curves, self.neighbour)
+        def draw(axes: Axes) -> None:
+            figure = axes.get_figure(root=True)
+            assert figure is not None
+            axes.remove()
+            panels = figure.subplots(1, len(self.curves), squeeze=False)[0]
+            for panel, curve in zip(panels, self.curves, strict=True):
+                _fill(panel, curve)
+            panels[0].set_ylabel("Posterior density")
+            panels[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0.2)
+
+        text = inline_svg(draw, f"Posterior densities of neighbouring tables: {self.neighbour}")
+        # The picture also stands alone in a file, where a browser asks for its namespace.
+        return text.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+
+
+def _fill(axes: Axes, curve: Curve) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.plot(curve.at, curve.before, color="#0072B2", label="Table")
+    axes.plot(curve.at, curve.after, color="#D55E00", linestyle="--", label="Neighbour")
+    visible = [density > _VISIBLE * density.max() for density in (curve.before, curve.after)]
+    shown = curve.at[np.logical_or(*visible)]
+    axes.set_xlim(shown.min(), shown.max())
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(curve.parameter)
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.yaxis.set_major_locator(MaxNLocator(5))

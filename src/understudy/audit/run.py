@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import cast
 
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.audit.draws import AlphaFunction, Draw, draws_of
 from understudy.audit.result import Audit, Curve
-from understudy.audit.search import Base, Bench, Grid, Pair, bases, bulk, largest_gap
+from understudy.audit.search import (
+    Base,
+    Bench,
+    Grid,
+    Learn,
+    Pair,
+    Table,
+    bases,
+    bulk,
+    largest_gap,
+)
 from understudy.domain.schema import LARGEST_UNIT, Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
 from understudy.mechanisms import CensorW, Mechanism, Request
 from understudy.mechanisms.base import EarlierTheta
+from understudy.mechanisms.plan import DrawTarget
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.base import Model
 from understudy.models.beta import beta
 from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency, Weights, check_epsilon
+from understudy.samplers.exact import UNIT, summed_scores
+from understudy.score import Row
 from understudy.support.randomness import Source
 
 SMALLEST_N, LARGEST_N = 10, 100_000
 _REFERENCE = 2000
+
+AlphaFunction = Callable[[np.ndarray], np.ndarray]
+"""Weights of records from their values."""
 
 
 def audit(
@@ -68,7 +84,7 @@ def audit(
     if rows_per_unit > 1 and alpha_function is not None:
         raise BadInput("weights by a function of the record serve records of one row.")
     target = _target(mechanism, epsilon)
-    model = _unit_model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
+    model = _model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
     measurements = []
     for base in bases(people, seed, width=rows_per_unit):
@@ -107,20 +123,16 @@ def _request(mechanism: Mechanism, model: Model, base: Base, *, size: int, seed:
 
 
 @cache
-def _model() -> Model:
-    """Return the one Beta model, for which kernels are compiled once."""
-    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
-    return beta(Schema.from_dict({"columns": {"x": column}}))
+def _model(rows_per_unit: int | None = None) -> Model:
+    """Return the one Beta model of records, for which kernels are compiled once.
 
-
-@cache
-def _unit_model(rows_per_unit: int) -> Model:
-    """Return the Beta model of people with so many rows each."""
-    columns = {
-        "person": {"role": "unit"},
-        "x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]},
-    }
+    With a number, it is the one of people with so many rows each.
+    """
+    columns = {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}
+    if rows_per_unit is None:
+        return beta(Schema.from_dict({"columns": columns}))
     table = {"rows_per_unit": rows_per_unit}
+    columns = {"person": {"role": "unit"}, **columns}
     return as_declared(beta(Schema.from_dict({"table": table, "columns": columns})))
 
 
@@ -165,6 +177,46 @@ def _claimed(
 
 
 @dataclass(frozen=True, eq=False)
+class Draw:
+    """One draw of θ."""
+
+    learn: Learn
+    """What is put into the equation for any table, with everything learned from that table."""
+    picked: Callable[[Table, Row], np.ndarray] | None = None
+    """Of an exact draw, the logarithm of the probability with which it picks each candidate."""
+
+
+def draws_of(
+    request: Request, model: Model, table: Table, alpha_function: AlphaFunction | None
+) -> list[Draw]:
+    """Return the draws that a mechanism makes to answer a request, from its targets on a table."""
+
+    def draw(target: DrawTarget) -> Draw:
+        learn = partial(_learned, target, alpha_function)
+        if target.selection is None:
+            return Draw(learn)
+        z = target.selection.candidates
+        # The list is public, and so is what is left of the scores without the table.
+        fixed = target.selection.scores - summed_scores(model, z, table.data, learn(table))
+        return Draw(learn, partial(_picked, model, z, fixed))
+
+    return [draw(target) for target in request.mechanism.targets(request)]
+
+
+def _learned(target: DrawTarget, alpha_function: AlphaFunction | None, table: Table) -> Row:
+    row = target.row(table.data, table.count)
+    if alpha_function is None:
+        return table.weighted(row, row.alpha[: table.count])
+    return table.weighted(row, jnp.asarray(alpha_function(table.values[: table.count])))
+
+
+def _picked(model: Model, z: np.ndarray, fixed: np.ndarray, table: Table, row: Row) -> np.ndarray:
+    scores = summed_scores(model, z, table.data, row) + fixed
+    heights = (scores - scores.max()) / UNIT
+    return np.asarray(heights - np.logaddexp.reduce(heights))
+
+
+@dataclass(frozen=True, eq=False)
 class _Measured:
     pair: Pair
     largest: float
@@ -188,9 +240,8 @@ def _measured(model: Model, pair: Pair, draws: list[Draw]) -> _Measured:
         one, other = (grid.log_density(model, table.data, row) for table, row in sides)
         total += largest_gap(one, other)
         curves = _curves(model, grid, one, other)
-        if draw.candidates is not None:
-            picked = (draw.candidates.log_probabilities(*side) for side in sides)
-            selections.append(largest_gap(*picked))
+        if draw.picked is not None:
+            selections.append(largest_gap(*(draw.picked(*side) for side in sides)))
     selection = sum(selections) if selections else None
     return _Measured(pair, max(total, selection or 0.0), selection, curves)
 

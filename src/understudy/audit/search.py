@@ -56,10 +56,6 @@ class Table:
         """Return the row with those weights for the records present, and 0 for absent ones."""
         return row._replace(alpha=jnp.pad(alpha, (0, len(row.alpha) - self.count)))
 
-    def blanked(self, row: Row) -> Row:
-        """Return the row with the weight 0 for absent records."""
-        return self.weighted(row, row.alpha[: self.count])
-
 
 Learn = Callable[[Table], Row]
 """What a mechanism puts into the equation for a table, with all that it learns from that table."""

@@ -3,6 +3,5 @@
 ledger.py        what can be done with a ledger: start here
 chain.py         entries, chained by hashes so that edits are found
 statement.py     what was spent, what is left, and how long it lasts
-store.py         SQLite and PostgreSQL: one writer at a time, commits that last
-tables.py        the tables, and the triggers that let them only grow
+store.py         SQLite and PostgreSQL: tables that only grow, one writer, commits that last
 """

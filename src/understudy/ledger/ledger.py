@@ -36,6 +36,7 @@ from understudy.domain.column import writable
 from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import (
     Chain,
+    Contents,
     Entry,
     EntryKind,
     LedgerSettings,
@@ -58,7 +59,6 @@ from understudy.privacy.rounding import plain
 from understudy.support.html import paragraph
 
 if TYPE_CHECKING:
-    from understudy.ledger.chain import Contents
     from understudy.ledger.store import LedgerStore
 
 

@@ -47,17 +47,18 @@ UNSEEN = "under way, or never finished"
 class Item:
     """One charge, and how the ledger stood after it."""
 
-    number: int
-    name: str
-    """The period that the entry names, or else its label."""
-    time: str
-    kind: Kind
-    epsilon: float
-    rho: float
+    entry: Entry
     spent: Fraction
     """Pure ε of all charges up to this one, exactly."""
     left: float
     state: str
+
+    @property
+    def name(self) -> str:
+        """The period that the entry names, or else its label."""
+        # Unlike a label, a detail may hold any text, and this one goes to terminals.
+        period, label = self.entry.details.get("period"), self.entry.label
+        return period if isinstance(period, str) and period and writable(period) else label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +72,7 @@ class Statement:
 
     @property
     def _costs(self) -> list[Cost]:
-        return [Cost(item.epsilon, item.rho) for item in self.items]
+        return [item.entry.cost for item in self.items]
 
     @cached_property
     def cost(self) -> Cost:
@@ -117,7 +118,8 @@ class Statement:
     @property
     def condition(self) -> str | None:
         """On what the totals rest beyond theorems, where any entry rests on more."""
-        names = [str(item.number) for item in self.items if item.kind is Kind.CONDITIONAL]
+        entries = [item.entry for item in self.items]
+        names = [str(each.number) for each in entries if each.guarantee is Kind.CONDITIONAL]
         if not names:
             return None
         which = f"entry {names[0]}" if len(names) == 1 else f"entries {', '.join(names)}"
@@ -128,7 +130,7 @@ class Statement:
         """How long the budget lasts, in words."""
         if self.more is None:
             return None
-        price = f"at the last price, ε = {at_most(self.items[-1].epsilon, _DIGITS)}"
+        price = f"at the last price, ε = {at_most(self._costs[-1].epsilon, _DIGITS)}"
         if self.more == 0:
             return f"no further release fits {price}"
         if self.more >= FURTHEST:
@@ -170,15 +172,15 @@ class Statement:
         unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
         return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
 
-    def _rows(self) -> Iterator[tuple[str, ...]]:
+    def rows(self) -> Iterator[tuple[str, ...]]:
         """Yield what is shown of each item, as `_HEADER` names it."""
         for item in self.items:
             yield (
-                str(item.number),
-                item.time,
+                str(item.entry.number),
+                item.entry.time,
                 item.name,
-                item.kind,
-                at_most(item.epsilon, _DIGITS),
+                item.entry.guarantee,
+                at_most(item.entry.cost.epsilon, _DIGITS),
                 at_most(item.spent, _DIGITS),
                 left_part(item.left, self.settings),
                 item.state,
@@ -186,7 +188,7 @@ class Statement:
 
     def __str__(self) -> str:
         """The statement as a table for the terminal."""
-        rows = [_HEADER, *self._rows()]
+        rows = [_HEADER, *self.rows()]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -199,7 +201,7 @@ class Statement:
 
     def _repr_html_(self) -> str:
         warning = "" if self.warning is None else paragraph(f"WARNING: {self.warning}")
-        return html_table(self._rows(), header=_HEADER) + html_table(self.facts) + warning
+        return html_table(self.rows(), header=_HEADER) + html_table(self.facts) + warning
 
 
 def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
@@ -215,12 +217,7 @@ def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
     costs = [entry.cost for entry in charges]
     items = (
         Item(
-            number=entry.number,
-            name=_name(entry),
-            time=entry.time,
-            kind=entry.guarantee,
-            epsilon=entry.cost.epsilon,
-            rho=entry.cost.rho,
+            entry=entry,
             spent=pure(costs[:count]),
             left=left_after(costs[:count], ledger.settings),
             state=states.get(entry.number, UNSEEN),
@@ -247,12 +244,6 @@ def unfinished(chain: Chain) -> tuple[str, ...]:
         if entry.number not in chain.published
         for left in leftovers(Path(place))
     )
-
-
-def _name(entry: Entry) -> str:
-    # Unlike a label, a detail may hold any text, and this one goes to terminals.
-    period = entry.details.get("period")
-    return period if isinstance(period, str) and period and writable(period) else entry.label
 
 
 def left_after(costs: Iterable[Cost], settings: LedgerSettings) -> float:

@@ -3,6 +3,9 @@
 Both are reached through SQLAlchemy. What differs is written down here: how the one writer is let
 in, and how a commit is made to survive a power failure. A SQLite file must lie on a local disk,
 because locks do not work reliably across a network. A PostgreSQL schema holds one ledger.
+
+Numbers that matter are text, so that nothing is rounded. Triggers let the tables grow and never
+change: they stop mistakes, and whoever drops them to edit a row is found out by the chain.
 """
 
 from __future__ import annotations
@@ -17,14 +20,82 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import CheckConstraint, Column, Integer, Table, Text
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import SCHEMA_VERSION, Contents, StoredRow
-from understudy.ledger.tables import ENTRIES, HEAD, METADATA, SETTINGS
 
 WAIT_SECONDS = 60
 """How long to wait for other processes, each of which keeps the ledger for milliseconds."""
+
+METADATA = sa.MetaData()
+
+
+def _only_row() -> Column[int]:
+    """Return the key of a table that holds a single row."""
+    return Column("one", Integer, CheckConstraint("one = 1"), primary_key=True, autoincrement=False)
+
+
+def _texts(*names: str) -> list[Column[str]]:
+    return [Column(name, Text, nullable=False) for name in names]
+
+
+SETTINGS = Table(
+    "understudy_settings",
+    METADATA,
+    _only_row(),
+    Column("schema_version", Integer, nullable=False),
+    *_texts("budget", "adjacency", "population"),
+    Column("delta", Text),
+    Column("unit", Text),
+    Column("membership", Integer),
+    *_texts("created", "hash"),
+)
+ENTRIES = Table(
+    "understudy_entries",
+    METADATA,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    *_texts("kind", "time", "label", "epsilon", "rho", "details"),
+    Column("refers_to", Integer),
+    *_texts("previous", "hash"),
+)
+HEAD = Table(
+    "understudy_head",
+    METADATA,
+    _only_row(),
+    Column("count", Integer, nullable=False),
+    *_texts("hash"),
+)
+
+# The head is the one row that changes, and it only ever counts on.
+_COUNTS_ON = "WHEN (NEW.count <> OLD.count + 1)"
+_REFUSAL = "the ledger is append-only"
+_FUNCTION = "understudy_append_only"
+
+
+def _guard(table: Table, verb: str, when: str = "") -> None:
+    """Let a new table refuse an operation, as each database has it said."""
+    trigger = f"CREATE TRIGGER {table.name}_{verb} BEFORE {verb} ON {table.name}"
+    each = "STATEMENT" if verb == "TRUNCATE" else "ROW"
+    _after(table, "postgresql", f"{trigger} FOR EACH {each} {when} EXECUTE FUNCTION {_FUNCTION}()")
+    if verb != "TRUNCATE":  # SQLite has no such verb.
+        _after(table, "sqlite", f"{trigger} {when} BEGIN SELECT RAISE(ABORT, '{_REFUSAL}'); END")
+
+
+def _after(table: Table, dialect: str, statement: str) -> None:
+    sa.event.listen(table, "after_create", sa.DDL(statement).execute_if(dialect=dialect))
+
+
+_function = sa.DDL(
+    f"CREATE FUNCTION {_FUNCTION}() RETURNS trigger LANGUAGE plpgsql AS "
+    f"$$ BEGIN RAISE EXCEPTION '{_REFUSAL}'; END $$"
+)
+sa.event.listen(METADATA, "before_create", _function.execute_if(dialect="postgresql"))
+for _table in (SETTINGS, ENTRIES, HEAD):
+    _guard(_table, "UPDATE", _COUNTS_ON if _table is HEAD else "")
+    _guard(_table, "DELETE")
+    _guard(_table, "TRUNCATE")
 
 
 @dataclass(frozen=True)
@@ -39,14 +110,6 @@ class LedgerStore:
     def is_sqlite(self) -> bool:
         """Whether this is one file, and not a server."""
         return self.engine.dialect.name == "sqlite"
-
-    @contextmanager
-    def reading(self) -> Iterator[sa.Connection]:
-        """Open a transaction that sees one moment of the ledger."""
-        with self._connected("REPEATABLE READ") as connection:
-            if self.is_sqlite:
-                connection.exec_driver_sql("BEGIN")
-            yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
@@ -110,8 +173,10 @@ class LedgerStore:
             connection.commit()
 
     def read(self) -> Contents:
-        """Return all that the ledger holds, if there is one and its format is known."""
-        with self.reading() as connection:
+        """Return all that the ledger holds at one moment, if it is one and its format is known."""
+        with self._connected("REPEATABLE READ") as connection:
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN")
             if not _has_ledger(connection):
                 raise BadInput(f"{self.name} is not a ledger; create one with `Ledger.create`.")
             return self.contents(connection)

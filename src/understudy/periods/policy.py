@@ -87,9 +87,15 @@ class Policy:
         Args:
             path: The file.
         """
-        text = _text(Path(path))
+        file = Path(path)
         try:
-            contents = tomllib.loads(text)
+            contents = tomllib.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise BadInput(f"there is no file {file}.") from None
+        except OSError as error:
+            raise BadInput(f"{file} cannot be read: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise BadInput(f"{file} is not UTF-8 text.") from None
         except (ValueError, RecursionError):
             raise Refused(f"the policy {path} is not valid TOML any more: {_EDITED}.") from None
         sealed = contents.pop("digest", None)
@@ -166,7 +172,8 @@ class Policy:
         from understudy.adapters.loading import load_model, names_file
 
         if given is not None and not isinstance(given, str):
-            if model_terms(given) != self._model_terms:
+            terms = model_terms(given)
+            if terms != {name: getattr(self, name) for name in terms}:
                 raise Refused(f"'{given.title}' is not the policy's model: give that one.")
             if given.schema.digest != schema.digest:
                 # A model brings its own schema, and bounds may have been read off a table since.
@@ -185,10 +192,6 @@ class Policy:
         if self.model_digest is not None:
             raise Refused(f"the policy's model, '{self.model}', was built in Python: give `model`.")
         return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
-
-    @property
-    def _model_terms(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in _MODEL_TERMS}
 
     def _model_file(self, given: str | None) -> ModelFile:
         """Read the file that was named, and refuse one that is not what was calibrated with."""
@@ -227,9 +230,6 @@ class Policy:
         return built.following(self.anchor if earlier is None else earlier, model)
 
 
-_MODEL_TERMS = ("model", "family", "priors", "model_digest")
-
-
 def model_terms(model: Model | None) -> dict[str, Any]:
     """Return what a policy says of a model, from which the same one is built again.
 
@@ -261,17 +261,6 @@ _EDITED = "it was edited, or is no policy; restore it, or calibrate again"
 def reference_file(policy: str | os.PathLike[str]) -> Path:
     """Return the file beside a policy by which its reference is recognised."""
     return Path(policy).with_suffix(".reference.json")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise BadInput(f"there is no file {path}.") from None
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8 text.") from None
 
 
 _CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CALIBRATED_ON}

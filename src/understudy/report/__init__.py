@@ -1,19 +1,16 @@
 """Pages in HTML, with nothing to load from anywhere: the report for inside, the card for outside.
 
 page              start here: the report of one run, and the pages of a comparison
-sections          what it tells about the guarantee, the columns and convergence
+sections          what it tells about guarantee, closeness, columns, convergence and budget
 table_sections    about pairs of columns, propensity and a regression
 groups            about outcomes by group
 drift             about what moved since the last release
-spending          about the ledger that paid for it
 influence         about weights, scores and censored records
-closeness         how close a table came, in plain words
 comparison        `compare`: synthetic tables beside the confidential one
 card              the public card of a release, made from what is public alone
 plain             a guarantee in plain words
 wording           numbers as people read them
 figures           the pictures of the report
-heatmap           the picture of all pairs of columns
 curves            the numbers behind the pictures
 svg               how every picture looks, and becomes inline SVG
 template          how a template is filled in

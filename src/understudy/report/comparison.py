@@ -14,8 +14,16 @@ from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
-from understudy.utility import text
-from understudy.utility.table import TableUtility, checked, in_both, measure_checked, population
+from understudy.utility.table import (
+    TableUtility,
+    checked,
+    confidential_text,
+    in_both,
+    measure_checked,
+    measured,
+    notebook,
+    population,
+)
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -58,12 +66,12 @@ class Comparison(Confidential):
         """Return the measures as plain tables, under a line that says who may read them."""
         if len(self.compared) == 1:
             return self.compared[0].utility.to_text()
-        return text.confidential(_side_by_side(self.compared))
+        return confidential_text(_side_by_side(self.compared))
 
     def _repr_html_(self) -> str:
         labels = ", ".join(each.label for each in self.compared)
-        measured = text.measured(self.compared[0].utility)
-        return text.notebook(f"Comparison: {self.title}", {"synthetic tables": labels, **measured})
+        facts = {"synthetic tables": labels, **measured(self.compared[0].utility)}
+        return notebook(f"Comparison: {self.title}", facts)
 
     def write_page(self, path: str | PathLike[str]) -> None:
         """Write the comparison as an HTML page that only its owner can read.

@@ -41,30 +41,12 @@ class Earlier:
     table: DataFrame
 
 
-@dataclass(frozen=True, eq=False)
-class _Movement:
-    """How far a column moved, how far chance alone would have moved it, and the picture of it."""
-
-    rows: list[Cells]
-    measure: str
-    distance: float
-    chance: float
-    draw: Callable[[], str]
-
-    @property
-    def cells(self) -> Cells:
-        return readable(self.distance, digits=3), readable(self.chance, digits=3)
-
-    @property
-    def times(self) -> float:
-        return self.distance / self.chance if self.chance else 0.0
-
-
 def since(earlier: Earlier, synthetic: DataFrame, schema: Schema) -> dict[str, Any]:
     """Return what moved: a row for each quantity, and pictures of the columns that moved most."""
     utilities = compare(earlier.table, synthetic, schema)
+    names = f"Before: {shortened(earlier.label)}", "This release"
     rows: list[Cells] = []
-    movements: dict[str, _Movement] = {}
+    drawn: list[tuple[float, str, Callable[[], str]]] = []
     for column in schema.confidential:
         name, utility = column.name, utilities[column.name]
         if (shares := utility.missing) is not None:
@@ -72,18 +54,21 @@ def since(earlier: Earlier, synthetic: DataFrame, schema: Schema) -> dict[str, A
             rows.append((*missing, "", ""))
         before, now = (complete(table[name], column) for table in (earlier.table, synthetic))
         if len(before) and len(now):
-            names = f"Before: {shortened(earlier.label)}", "This release"
-            moved = _moved(column, before, now, utility, names)
-            rows += [(*row, *moved.cells) for row in moved.rows]
-            movements[name] = moved
-    drawn = sorted(movements.items(), key=lambda each: -each[1].times)
+            told, measure, distance, chance, draw = _moved(column, before, now, utility, names)
+            cells = readable(distance, digits=3), readable(chance, digits=3)
+            rows += [(*row, *cells) for row in told]
+            caption = (
+                f"{name}, then and now. {measure} is {cells[0]}, and would be about {cells[1]} by "
+                "the chance of the rows alone."
+            )
+            drawn.append((distance / chance if chance else 0.0, caption, draw))
+    drawn.sort(key=lambda each: -each[0])
     return {
         "label": earlier.label,
         "given": " for this release’s public columns" if schema.public else "",
         "rows": rows,
         "pictures": [
-            {"svg": moved.draw(), "caption": _caption(name, moved)}
-            for name, moved in drawn[:SHOWN_PICTURES]
+            {"svg": draw(), "caption": caption} for _, caption, draw in drawn[:SHOWN_PICTURES]
         ],
         "left_out": max(0, len(drawn) - SHOWN_PICTURES),
     }
@@ -95,39 +80,25 @@ def _moved(
     now: Series[Any],
     utility: ColumnUtility,
     names: tuple[str, str],
-) -> _Movement:
+) -> tuple[list[Cells], str, float, float, Callable[[], str]]:
+    """Return rows, the measure, how far it moved, how far by chance alone, and the picture."""
+    name, n, m = column.name, len(before), len(now)
     if isinstance(utility, Utility):
-        then, today = (each.to_numpy(dtype=np.float64) for each in (before, now))
         both = utility.confidential, utility.synthetic
-        return _Movement(
-            rows=[
-                number_row(f"{column.name}: {key}", *(getattr(each, key) for each in both))
-                for key in ("mean", "median")
-            ],
-            measure="The largest gap between the two distribution functions",
-            distance=utility.max_ecdf,
-            chance=_chance_of_numbers(len(before), len(now)),
-            draw=partial(
-                figures.ecdf, then, today, column.name, (column.lower, column.upper), names
-            ),
-        )
+        rows = [
+            number_row(f"{name}: {key}", *(getattr(each, key) for each in both))
+            for key in ("mean", "median")
+        ]
+        numbers = before.to_numpy(dtype=np.float64), now.to_numpy(dtype=np.float64)
+        draw = partial(figures.ecdf, numbers, name, (column.lower, column.upper), names)
+        measure = "The largest gap between the two distribution functions"
+        return rows, measure, utility.max_ecdf, _chance_of_numbers(n, m), draw
     shares, now_shares = utility.confidential, utility.synthetic
     most = max(shares, key=lambda level: abs(shares[level] - now_shares[level]))
-    return _Movement(
-        rows=[share_row(f"{column.name}: {most}", shares[most], now_shares[most])],
-        measure="The total variation",
-        distance=utility.total_variation,
-        chance=_chance_of_levels(shares, now_shares, len(before), len(now)),
-        draw=partial(figures.levels, before, now, column.name, tuple(shares), names),
-    )
-
-
-def _caption(name: str, moved: _Movement) -> str:
-    distance, chance = moved.cells
-    return (
-        f"{name}, then and now. {moved.measure} is {distance}, and would be about {chance} by the "
-        "chance of the rows alone."
-    )
+    rows = [share_row(f"{name}: {most}", shares[most], now_shares[most])]
+    draw = partial(figures.levels, (before, now), name, tuple(shares), names)
+    chance = _chance_of_levels(shares, now_shares, n, m)
+    return rows, "The total variation", utility.total_variation, chance, draw
 
 
 def _chance_of_numbers(n: int, m: int) -> float:

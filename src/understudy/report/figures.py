@@ -33,21 +33,19 @@ SYNTHETIC = "#D55E00"
 
 Picture = dict[str, str]
 """A picture's SVG with its caption."""
+Both = tuple[ArrayLike, ArrayLike]
+"""The values of a column in the confidential and in the synthetic table."""
+Bounds = tuple[float, float]
 TABLES = ("Confidential", "Synthetic")
 
 LARGEST_SCATTER = 2000
 QUANTILES = 200
+_RECORDS = {"Weight α": "Weight", "Largest |score|": "Largest score"}
+"""What is drawn of records, as axes name it and as words do."""
 _DOTS: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 3, "markeredgewidth": 0}
 
 
-def density(
-    confidential: ArrayLike,
-    synthetic: ArrayLike,
-    label: str,
-    bounds: tuple[float, float],
-    *,
-    whole: bool = False,
-) -> str:
+def density(both: Both, label: str, bounds: Bounds, *, whole: bool = False) -> str:
     """Draw both densities: bars over shared bins of the declared bounds, and a smooth curve each.
 
     `whole` says that the column holds whole numbers. Every bin then holds equally many of them, as
@@ -59,7 +57,7 @@ def density(
     smooth = not whole or width > 1
 
     def draw(axes: Axes) -> None:
-        for name, values, colour, dashes in _tables(confidential, synthetic):
+        for name, values, colour, dashes in _tables(both):
             sample = np.asarray(values, dtype=np.float64)
             filled = name == "Confidential"
             axes.stairs(
@@ -85,38 +83,29 @@ def density(
     return inline_svg(draw, f"Density of {label} in the confidential and the synthetic table")
 
 
-def ecdf(
-    confidential: ArrayLike,
-    synthetic: ArrayLike,
-    label: str,
-    bounds: tuple[float, float],
-    names: tuple[str, str] = TABLES,
-) -> str:
+def ecdf(both: Both, label: str, bounds: Bounds, names: tuple[str, str] = TABLES) -> str:
     """Draw both empirical distribution functions and mark where they are furthest apart.
 
     `names` are those of the two tables, where they are not a confidential and a synthetic one.
     """
 
     def draw(axes: Axes) -> None:
-        for name, values, colour, dashes in _tables(confidential, synthetic, names):
+        for name, values, colour, dashes in _tables(both, names):
             at, height = steps(values, bounds)
             axes.step(at, height, where="post", color=colour, linestyle=dashes, label=name)
-        _mark_gap(axes, confidential, synthetic, bounds)
+        _mark_gap(axes, both, bounds)
         axes.set_xlim(*bounds)
         axes.set_ylim(0, 1.02)
         _label(axes, label, "Share of records up to this value", percent=True)
         legend_above(axes)
 
-    return inline_svg(draw, f"Distribution functions of {label} in {_both(names)}")
+    return inline_svg(draw, f"Distribution functions of {label} in {_named(names)}")
 
 
-def qq(confidential: ArrayLike, synthetic: ArrayLike, label: str) -> str:
+def qq(both: Both, label: str) -> str:
     """Draw the quantiles of both tables against each other; on the diagonal they agree."""
     at = (np.arange(QUANTILES) + 0.5) / QUANTILES
-    across, up = (
-        np.quantile(np.asarray(values, dtype=np.float64), at)
-        for values in (confidential, synthetic)
-    )
+    across, up = (np.quantile(np.asarray(values, dtype=np.float64), at) for values in both)
     ends = min(across[0], up[0]), max(across[-1], up[-1])
     margin = 0.03 * (ends[1] - ends[0]) or 1.0
 
@@ -133,15 +122,13 @@ def qq(confidential: ArrayLike, synthetic: ArrayLike, label: str) -> str:
     )
 
 
-def _mark_gap(
-    axes: Axes, confidential: ArrayLike, synthetic: ArrayLike, bounds: tuple[float, float]
-) -> None:
+def _mark_gap(axes: Axes, both: Both, bounds: Bounds) -> None:
     """Mark the largest gap, with its size in the corner that a rising curve leaves free."""
-    where, low, high = widest_gap(confidential, synthetic)
+    where, low, high = widest_gap(*both)
     axes.vlines(where, low, high, color=INK, linewidth=2.6, zorder=3)
     left = where < (bounds[0] + bounds[1]) / 2
     axes.annotate(
-        f"largest gap {readable(max_ecdf(confidential, synthetic), digits=3)}",
+        f"largest gap {readable(max_ecdf(*both), digits=3)}",
         (where, low if left else high),
         xytext=(9, -3) if left else (-9, 3),
         textcoords="offset points",
@@ -150,55 +137,45 @@ def _mark_gap(
     )
 
 
-def weights(alpha: ArrayLike, values: ArrayLike, label: str) -> str:
-    """Draw each record's weight against its outcome value, for at most 2000 records."""
+def records(
+    heights: ArrayLike,
+    values: ArrayLike,
+    across: str,
+    up: str,
+    *,
+    limits: tuple[float, float | None],
+    bound: float | None = None,
+) -> str:
+    """Draw a point for each record against its outcome value, and the bound if there is one.
 
-    def draw(axes: Axes) -> None:
-        _records(axes, values, alpha)
-        axes.set_ylim(-0.03, 1.05)
-        _label(axes, label, "Weight α")
-
-    return inline_svg(draw, f"Weight of each record against its {label}")
-
-
-def scores(largest_score: ArrayLike, values: ArrayLike, bound: float | None, label: str) -> str:
-    """Draw each record's largest |score| against its outcome value, and the bound if there is one.
-
-    Infinite scores cannot be drawn and are left out.
+    Of many records 2000 are drawn, spread evenly over the values; an infinite height cannot be.
     """
-
-    def draw(axes: Axes) -> None:
-        _records(axes, values, largest_score)
-        if bound is not None and np.isfinite(bound):
-            axes.axhline(
-                bound, color=INK, linestyle="--", linewidth=1.4, label=f"Bound B = {bounded(bound)}"
-            )
-            legend_above(axes)
-        axes.set_ylim(bottom=0)
-        _label(axes, label, "Largest |score|")
-
-    return inline_svg(draw, f"Largest score of each record against its {label}")
-
-
-def _records(axes: Axes, values: ArrayLike, heights: ArrayLike) -> None:
-    """Draw a point for each finite record, or for 2000 of them spread evenly over the values."""
     at, height = (np.asarray(each, dtype=np.float64) for each in (values, heights))
     at, height = at[np.isfinite(height)], height[np.isfinite(height)]
     order = np.argsort(at, kind="stable")
     kept = order[evenly(order.size, LARGEST_SCATTER)]
-    axes.plot(at[kept], height[kept], color=CONFIDENTIAL, alpha=0.45, **_DOTS)
+
+    def draw(axes: Axes) -> None:
+        axes.plot(at[kept], height[kept], color=CONFIDENTIAL, alpha=0.45, **_DOTS)
+        if bound is not None and np.isfinite(bound):
+            line = f"Bound B = {bounded(bound)}"
+            axes.axhline(bound, color=INK, linestyle="--", linewidth=1.4, label=line)
+            legend_above(axes)
+        axes.set_ylim(*limits)
+        _label(axes, across, up)
+
+    return inline_svg(draw, f"{_RECORDS[up]} of each record against its {across}")
 
 
 def levels(
-    confidential: Iterable[object],
-    synthetic: Iterable[object],
+    both: tuple[Iterable[object], Iterable[object]],
     label: str,
     level_names: Sequence[str],
     names: tuple[str, str] = TABLES,
 ) -> str:
     """Draw the share of every declared level in both tables as a pair of bars."""
-    filled = list(level_shares(confidential, level_names, "confidential").values())
-    hatched = list(level_shares(synthetic, level_names, "synthetic").values())
+    filled = list(level_shares(both[0], level_names, "confidential").values())
+    hatched = list(level_shares(both[1], level_names, "synthetic").values())
     rows = np.arange(len(level_names))
 
     def draw(axes: Axes) -> None:
@@ -220,7 +197,7 @@ def levels(
         legend_above(axes)
 
     height = 1.2 + 0.36 * len(level_names)
-    return inline_svg(draw, f"Share of each level of {label} in {_both(names)}", height)
+    return inline_svg(draw, f"Share of each level of {label} in {_named(names)}", height)
 
 
 def _label(axes: Axes, across: str, up: str, *, percent: bool = False) -> None:
@@ -231,15 +208,15 @@ def _label(axes: Axes, across: str, up: str, *, percent: bool = False) -> None:
     numbers_along(axes.yaxis, percent=percent)
 
 
-def _both(names: tuple[str, str]) -> str:
+def _named(names: tuple[str, str]) -> str:
     return "the confidential and the synthetic table" if names == TABLES else " and ".join(names)
 
 
 def _tables(
-    confidential: ArrayLike, synthetic: ArrayLike, names: tuple[str, str] = TABLES
+    both: Both, names: tuple[str, str] = TABLES
 ) -> tuple[tuple[str, ArrayLike, str, str], ...]:
     """Return name, values, colour and line style of both tables, the same in every picture."""
     return (
-        (printable(names[0]), confidential, CONFIDENTIAL, "-"),
-        (printable(names[1]), synthetic, SYNTHETIC, "--"),
+        (printable(names[0]), both[0], CONFIDENTIAL, "-"),
+        (printable(names[1]), both[1], SYNTHETIC, "--"),
     )

@@ -33,17 +33,6 @@ Numbers = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class GroupQuartiles:
-    """One group in one table."""
-
-    records: int
-    low: float
-    middle: float
-    high: float
-    """Quartiles; of a binary outcome all three are the share of its second level."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GroupedOutcome:
     """An outcome by the groups of another column."""
@@ -53,8 +42,9 @@ class GroupedOutcome:
     names: tuple[str, ...]
     explained: float
     """η² in the confidential table."""
-    groups: tuple[tuple[GroupQuartiles | None, ...], tuple[GroupQuartiles | None, ...]]
-    """In the confidential and in the synthetic table; None where a group is empty."""
+    groups: tuple[Numbers, Numbers]
+    """Of each group in the confidential and in the synthetic table, how many records it has, and
+    their quartiles: of a binary outcome, three times the share of its second level."""
 
     @property
     def share(self) -> bool:
@@ -155,19 +145,16 @@ def _codes(frame: DataFrame, column: Column) -> Codes:
     return np.where(np.isnan(numbers), -1, np.searchsorted(inner, numbers, side="right"))
 
 
-def _groups(frame: DataFrame, outcome: Column, by: Column) -> tuple[GroupQuartiles | None, ...]:
+def _groups(frame: DataFrame, outcome: Column, by: Column) -> Numbers:
     values, codes = _values(frame, outcome), _codes(frame, by)
-    return tuple(
-        _group(values[(codes == code) & np.isfinite(values)], share=outcome.levels is not None)
-        for code in range(len(_names(by)))
-    )
-
-
-def _group(values: Numbers, *, share: bool) -> GroupQuartiles | None:
-    if not values.size:
-        return None
-    middles = [values.mean()] * 3 if share else np.quantile(values, [0.25, 0.5, 0.75])
-    return GroupQuartiles(values.size, *map(float, middles))
+    groups = np.full((len(_names(by)), 4), np.nan)
+    for code, group in enumerate(groups):
+        inside = values[(codes == code) & np.isfinite(values)]
+        group[0] = inside.size
+        if inside.size:
+            share = outcome.levels is not None
+            group[1:] = inside.mean() if share else np.quantile(inside, [0.25, 0.5, 0.75])
+    return groups
 
 
 def by_group(chosen: Sequence[GroupedOutcome]) -> list[dict[str, Any]]:
@@ -194,16 +181,14 @@ def _caption(each: GroupedOutcome) -> str:
 
 def _rows(each: GroupedOutcome) -> Iterator[tuple[str, ...]]:
     write = hundredths if each.share else readable
-    for name, confidential, synthetic in zip(each.names, *each.groups, strict=True):
-        both, difference = (confidential, synthetic), NOTHING
-        if confidential is not None and synthetic is not None:
-            middles = confidential.middle, synthetic.middle
-            difference = points(*middles) if each.share else signed(middles[1] - middles[0])
+    for name, *both in zip(each.names, *each.groups, strict=True):
+        (records, _, before, _), (rows, _, after, _) = both
+        difference = points(before, after) if each.share else signed(after - before)
         yield (
             name,
-            *("0" if group is None else f"{group.records:,}" for group in both),
-            *(NOTHING if group is None else write(group.middle) for group in both),
-            difference,
+            *(f"{group[0]:,.0f}" for group in both),
+            *(write(group[2]) if group[0] else NOTHING for group in both),
+            difference if records and rows else NOTHING,
         )
 
 
@@ -216,14 +201,13 @@ def draw(each: GroupedOutcome) -> str:
         for name, groups, (shift, colour, dashes, mark, filled) in zip(
             TABLES, each.groups, styles, strict=True
         ):
-            there = [(row, group) for row, group in enumerate(groups) if group is not None]
-            at = [row + shift for row, _ in there]
+            there = np.flatnonzero(groups[:, 0])
+            _, low, middle, high = groups[there].T
             if not each.share:
-                low, high = [group.low for _, group in there], [group.high for _, group in there]
-                axes.hlines(at, low, high, color=colour, linestyle=dashes, linewidth=2)
+                axes.hlines(there + shift, low, high, color=colour, linestyle=dashes, linewidth=2)
             axes.plot(
-                [group.middle for _, group in there],
-                at,
+                middle,
+                there + shift,
                 linestyle="none",
                 marker=mark,
                 markersize=6,

@@ -91,7 +91,7 @@ def weights(
         )
         return {"svg": "", "caption": f"Every record has weight {readable(alpha[0])}: {meaning}."}
     return {
-        "svg": figures.weights(alpha, values, label),
+        "svg": figures.records(alpha, values, label, "Weight α", limits=(-0.03, 1.05)),
         "caption": f"Each point is a record: its weight against its {label}. A record of weight 1 "
         "counts in full; a record of weight 0 does not move the parameters at all."
         + _left_out(values.size),
@@ -116,7 +116,9 @@ def scores(
         f"add more than {bounded(bound)} to the log posterior, or take more away."
     )
     return {
-        "svg": figures.scores(largest_score, values, bound, label),
+        "svg": figures.records(
+            largest_score, values, label, "Largest |score|", limits=(0, None), bound=bound
+        ),
         "caption": f"Each point is a record: its largest |score| over the draws against its "
         f"{label}. {limit}"
         + _left_out(finite)

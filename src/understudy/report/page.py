@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from understudy.domain.schema import Schema
 from understudy.ledger.statement import Statement
 from understudy.privacy.guarantee import Guarantee
-from understudy.report import closeness, groups, influence, sections, table_sections
+from understudy.report import groups, influence, sections, table_sections
 from understudy.report.comparison import Comparison
 from understudy.report.drift import Earlier, since
-from understudy.report.spending import spending
 from understudy.report.template import fill
 from understudy.support.confidential import Confidential
 from understudy.utility.marginal import ColumnUtility
@@ -80,11 +79,11 @@ class Page(Confidential):
             title=self.title if period is None else f"{period}: {self.title}",
             sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
-            closeness=closeness.sentences(self.schema, self.utility, self.earlier, self.synthetic),
+            closeness=sections.closeness(self.schema, self.utility, self.earlier, self.synthetic),
             columns=sections.columns(self.schema, *tables, self.utility),
             groups=groups.by_group(groups.most_different(self.schema, *tables)),
             drift=self.earlier and since(self.earlier, self.synthetic, self.schema),
-            spending=spending(self.statement),
+            spending=sections.spending(self.statement),
             pairs=table_sections.pairs({"": self.pairs}),
             influence={
                 "stages": influence.stages(self.diagnostics),

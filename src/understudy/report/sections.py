@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.schema import Column, Schema
+from understudy.ledger.statement import Item, Statement
 from understudy.privacy.guarantee import SEEDED, Guarantee
+from understudy.privacy.rounding import at_most
 from understudy.report import figures, plain
-from understudy.report.wording import BADGES, NOTHING, number_row, readable, share_row, span
-from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility
+from understudy.report.drift import Earlier
+from understudy.report.svg import INK, inline_svg, numbers_along, shortened
+from understudy.report.wording import (
+    BADGES,
+    NOTHING,
+    in_points,
+    number_row,
+    percent,
+    readable,
+    share_row,
+    span,
+)
+from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from pandas import DataFrame, Series
 
+SHOWN_COLUMNS = 3
+SHOWN_PERIODS = 24
 _LIMITS = {
     "rhat": "R-hat at most",
     "ess_bulk": "ESS at least",
@@ -48,6 +64,62 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
             ("Ledger", guarantee.charged or "not charged to any ledger"),
         ],
     }
+
+
+def closeness(
+    schema: Schema,
+    utility: Mapping[str, ColumnUtility],
+    earlier: Earlier | None,
+    synthetic: DataFrame,
+) -> list[str]:
+    """Return how close a table came, in words for people who read no statistics.
+
+    There is a sentence on each of the first columns, and one on what moved since last time.
+    """
+    shown = schema.confidential[:SHOWN_COLUMNS]
+    told = [_close(column, utility[column.name]) for column in shown]
+    if earlier is not None:
+        moved = compare(earlier.table, synthetic, schema)
+        told += [_moved(column, moved[column.name], earlier.label) for column in shown]
+    left_out = len(schema.confidential) - len(shown)
+    if left_out:
+        told.append(f"The other {left_out:,} columns are told below.")
+    return told
+
+
+def _close(column: Column, utility: ColumnUtility) -> str:
+    if isinstance(utility, Utility):
+        median, synthetic = utility.confidential.median, utility.synthetic.median
+        return (
+            f"Half of the confidential records have {column.name} up to {readable(median)}; half "
+            f"of the synthetic rows up to {readable(synthetic)}, which is "
+            f"{_compared(median, synthetic)}. The share of records up to any given value is off by "
+            f"at most {in_points(utility.max_ecdf)}."
+        )
+    return (
+        f"The shares of the levels of {column.name} are off by at most "
+        f"{in_points(utility.total_variation)}, alone or together."
+    )
+
+
+def _moved(column: Column, moved: ColumnUtility, label: str) -> str:
+    if isinstance(moved, Utility):
+        before, now = moved.confidential.median, moved.synthetic.median
+        return (
+            f"Since {label} the synthetic median of {column.name} went from about "
+            f"{readable(before)} to {readable(now)}, which is {_compared(before, now)}."
+        )
+    return (
+        f"Since {label} the shares of the levels of {column.name} moved by "
+        f"{in_points(moved.total_variation)} in all."
+    )
+
+
+def _compared(before: float, after: float) -> str:
+    if readable(before) == readable(after):
+        return "the same"
+    where = "more" if after > before else "less"
+    return f"{percent(abs(after - before) / abs(before))} {where}" if before else where
 
 
 def columns(
@@ -84,7 +156,7 @@ def _column(
         else:
             head, distances = "Level", [("Total variation", utility.total_variation)]
             names = tuple(utility.confidential)
-            drawn = figures.levels(confidential, synthetic, column.name, names)
+            drawn = figures.levels((confidential, synthetic), column.name, names)
             caption = (
                 "How often each level occurs in the confidential table (filled) and in the "
                 "synthetic one (hatched)."
@@ -108,20 +180,20 @@ def _column(
 def _numbers(
     column: Column, confidential: Series[Any], synthetic: Series[Any]
 ) -> list[figures.Picture]:
-    real, made = (values.to_numpy(dtype=np.float64) for values in (confidential, synthetic))
+    both = confidential.to_numpy(dtype=np.float64), synthetic.to_numpy(dtype=np.float64)
     bounds = (column.lower, column.upper)
     return [
         {
-            "svg": figures.density(real, made, column.name, bounds, whole=column.whole),
+            "svg": figures.density(both, column.name, bounds, whole=column.whole),
             "caption": f"Where the values lie within the declared bounds, {span(*bounds)}.",
         },
         {
-            "svg": figures.ecdf(real, made, column.name, bounds),
+            "svg": figures.ecdf(both, column.name, bounds),
             "caption": "The share of records up to each value. The black bar marks where the "
             "tables are furthest apart, the max-ECDF.",
         },
         {
-            "svg": figures.qq(real, made, column.name),
+            "svg": figures.qq(both, column.name),
             "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
             "values are larger than the confidential ones at the same place in the order.",
         },
@@ -197,6 +269,10 @@ def _quantity(
 ) -> dict[str, Any]:
     """Return a row of the table; without limits there was no chain, and nothing to pass."""
     rhat, ess = numbers.get("rhat"), numbers.get("ess_bulk")
+    passed = None
+    if limits is not None:
+        settled = _at_most(rhat, limits.get("rhat"))
+        passed = settled and _at_most(limits.get("ess_bulk"), ess)
     return {
         "name": name,
         "cells": (
@@ -205,13 +281,50 @@ def _quantity(
             NOTHING if rhat is None else f"{rhat:.3f}",
             NOTHING if ess is None else f"{ess:,.0f}",
         ),
-        "passed": None if limits is None else _passed(rhat, ess, limits),
+        "passed": passed,
     }
 
 
-def _passed(rhat: float | None, ess: float | None, limits: Mapping[str, Any]) -> bool:
-    """Whether a quantity meets the gate's limits: not if a number or a limit is missing or NaN."""
-    largest, smallest = limits.get("rhat"), limits.get("ess_bulk")
-    if rhat is None or ess is None or largest is None or smallest is None:
-        return False
-    return bool(rhat <= largest and ess >= smallest)
+def _at_most(number: float | None, limit: float | None) -> bool:
+    """Whether a number meets a limit: not if either is missing or NaN."""
+    return number is not None and limit is not None and bool(number <= limit)
+
+
+def spending(statement: Statement | None) -> dict[str, Any] | None:
+    """Return the ledger's periods, each with its price and what it left, totals and a warning."""
+    if statement is None or not (periods := statement.items):
+        return None
+    cut = f", the last {SHOWN_PERIODS} of {len(periods):,}" if len(periods) > SHOWN_PERIODS else ""
+    return {
+        "warning": statement.warning,
+        "facts": [
+            (name.capitalize() if name.islower() else name, fact) for name, fact in statement.facts
+        ],
+        "picture": {
+            "svg": _budget_left(periods[-SHOWN_PERIODS:], statement.settings.budget),
+            "caption": f"How much of the budget was left after each period{cut}.",
+        },
+        "rows": [
+            (*told, at_most(item.entry.cost.rho, 4), state, time[:16].replace("T", " "))
+            for item, (_, time, *told, state) in zip(periods, statement.rows(), strict=True)
+        ],
+    }
+
+
+def _budget_left(periods: Sequence[Item], budget: float) -> str:
+    places = np.arange(len(periods))
+
+    def draw(axes: Axes) -> None:
+        axes.bar(places, [period.left for period in periods], 0.6, color=figures.CONFIDENTIAL)
+        axes.axhline(budget, color=INK, linestyle="--", linewidth=1.4, label="Budget")
+        step = -(-len(periods) // 12)
+        names = [shortened(period.name) for period in periods[::step]]
+        axes.set_xticks(places[::step], names, rotation=45, ha="right")
+        axes.set_xlim(-0.6, max(len(periods), 6) - 0.4)
+        axes.set_ylim(0, 1.08 * budget)
+        axes.grid(visible=False, axis="x")
+        axes.set_ylabel("ε left")
+        numbers_along(axes.yaxis)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+
+    return inline_svg(draw, "What was left of the privacy budget after each period")

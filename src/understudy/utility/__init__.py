@@ -1,13 +1,12 @@
 """How close a synthetic table is to the confidential one. Every number here is confidential.
 
-table         start here: all measures of a table at once
+table         start here: all measures of a table at once, also as plain text
 marginal      one column: max-ECDF, avg-ECDF, total variation
 pairs         two columns: total variation of the two-way table, Cramér's V, correlation
 propensity    all columns: can one tell the tables apart?
 regression    a stated analysis: coefficients and the overlap of their intervals
 bins          the cells into which pairs and propensity cut a column
 fits          least squares and logistic regression
-text          the measures as plain text, and what a notebook shows in their place
 """
 
 from understudy.utility.marginal import Utility, avg_ecdf, compare, max_ecdf, summarise

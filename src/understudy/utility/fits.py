@@ -45,18 +45,12 @@ class RegressionFit:
     rank: int
 
 
-@dataclass(frozen=True)
-class _Basis:
-    """The columns of a design, scaled to equal length, in an orthonormal basis."""
+def _basis(design: Floats) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    """Return an orthonormal basis of a design's columns, scaled to equal length, and with it:
 
-    vectors: Floats
-    to_scaled: Floats
-    """From coordinates in the basis to the coefficients of the scaled columns."""
-    lengths: Floats
-    estimable: NDArray[np.bool_]
-
-
-def _basis(design: Floats) -> _Basis:
+    what leads from coordinates in the basis to the coefficients of the scaled columns, the lengths
+    by which they were scaled, and which coefficients are estimable.
+    """
     lengths = np.linalg.norm(design, axis=0)
     lengths[lengths == 0] = 1
     vectors, values, rotation = np.linalg.svd(design / lengths, full_matrices=False)
@@ -64,21 +58,21 @@ def _basis(design: Floats) -> _Basis:
     axes = rotation[kept]
     # What is left of a coefficient's own axis is the part along which the fit does not change.
     unchanging = 1 - np.square(axes).sum(axis=0)
-    return _Basis(vectors[:, kept], axes.T / values[kept], lengths, unchanging < _MOVED**2)
+    return vectors[:, kept], axes.T / values[kept], lengths, unchanging < _MOVED**2
 
 
 def least_squares(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the linear model; standard errors are NaN where no record is left to estimate them."""
-    basis = _basis(design)
-    coordinates = basis.vectors.T @ outcome
-    fitted = basis.vectors @ coordinates
-    rank = basis.vectors.shape[1]
+    vectors, to_scaled, lengths, estimable = _basis(design)
+    coordinates = vectors.T @ outcome
+    fitted = vectors @ coordinates
+    rank = vectors.shape[1]
     freedom = len(outcome) - rank
     variance = float(np.square(outcome - fitted).sum()) / freedom if freedom > 0 else np.nan
     return RegressionFit(
-        coefficients=basis.to_scaled @ coordinates / basis.lengths,
-        errors=np.sqrt(variance * np.square(basis.to_scaled).sum(axis=1)) / basis.lengths,
-        estimable=basis.estimable,
+        coefficients=to_scaled @ coordinates / lengths,
+        errors=np.sqrt(variance * np.square(to_scaled).sum(axis=1)) / lengths,
+        estimable=estimable,
         fitted=fitted,
         rank=rank,
     )
@@ -88,20 +82,20 @@ def logistic(design: Floats, outcome: Floats) -> RegressionFit:
     """Fit the logistic model to outcomes 0 and 1."""
     from scipy.special import expit
 
-    basis = _basis(design)
-    coordinates = _scored(basis.vectors, outcome)
-    fitted = expit(basis.vectors @ coordinates)
-    values, rotation = np.linalg.eigh(_information(basis.vectors, fitted))
+    vectors, to_scaled, lengths, estimable = _basis(design)
+    coordinates = _scored(vectors, outcome)
+    fitted = expit(vectors @ coordinates)
+    values, rotation = np.linalg.eigh(_information(vectors, fitted))
     flat = values <= _FLAT
-    away = np.abs(basis.to_scaled @ rotation[:, flat])
+    away = np.abs(to_scaled @ rotation[:, flat])
     ran_away = (away > _MOVED * away.max(axis=0, initial=0.0)).any(axis=1)
-    spread = basis.to_scaled @ (rotation[:, ~flat] / np.sqrt(values[~flat]))
+    spread = to_scaled @ (rotation[:, ~flat] / np.sqrt(values[~flat]))
     return RegressionFit(
-        coefficients=basis.to_scaled @ coordinates / basis.lengths,
-        errors=np.sqrt(np.square(spread).sum(axis=1)) / basis.lengths,
-        estimable=basis.estimable & ~ran_away,
+        coefficients=to_scaled @ coordinates / lengths,
+        errors=np.sqrt(np.square(spread).sum(axis=1)) / lengths,
+        estimable=estimable & ~ran_away,
         fitted=fitted,
-        rank=basis.vectors.shape[1],
+        rank=vectors.shape[1],
     )
 
 

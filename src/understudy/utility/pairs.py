@@ -80,26 +80,21 @@ def measure_pairs(
         {column.name: codes(frame[column.name], column, name) for column in columns}
         for name, frame in zip(("confidential", "synthetic"), frames, strict=True)
     ]
-    return tuple(_pair(a, b, frames, coded) for a, b in itertools.combinations(columns, 2))
-
-
-def _pair(
-    a: Column,
-    b: Column,
-    frames: tuple[DataFrame, DataFrame],
-    coded: list[dict[str, Codes]],
-) -> PairUtility:
-    shape = (cells(a), cells(b))
-    counts = [_counts(table[a.name], table[b.name], shape) for table in coded]
-    correlations = (_correlation(frame, a.name, b.name) for frame in frames)
-    some = all(table.any() for table in counts)
-    return PairUtility(
-        columns=(a.name, b.name),
-        total_variation=total_variation(*counts) if some else None,
-        expected=expected_total_variation(*counts) if some else None,
-        cramers_v=InBothTables(*map(cramers_v, counts)),
-        correlation=InBothTables(*correlations) if a.numeric and b.numeric else None,
-    )
+    pairs = []
+    for a, b in itertools.combinations(columns, 2):
+        shape = (cells(a), cells(b))
+        counts = [_counts(table[a.name], table[b.name], shape) for table in coded]
+        correlations = (_correlation(frame, a.name, b.name) for frame in frames)
+        some = all(table.any() for table in counts)
+        pair = PairUtility(
+            columns=(a.name, b.name),
+            total_variation=total_variation(*counts) if some else None,
+            expected=expected_total_variation(*counts) if some else None,
+            cramers_v=InBothTables(*map(cramers_v, counts)),
+            correlation=InBothTables(*correlations) if a.numeric and b.numeric else None,
+        )
+        pairs.append(pair)
+    return tuple(pairs)
 
 
 def _counts(a: Codes, b: Codes, shape: tuple[int, int]) -> Counts:

@@ -27,7 +27,7 @@ evaluating the utility of data altered to protect confidentiality, The American 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,10 +46,12 @@ from understudy.domain.formulas import (
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import decode
 from understudy.errors import BadInput, nearest
-from understudy.utility.fits import Floats, RegressionFit, least_squares, logistic
+from understudy.utility.fits import Floats, least_squares, logistic
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    _Evaluated = Callable[[pd.DataFrame, str], tuple[Floats, Floats]]
 
 CONFIDENCE = 0.95
 _POINTS = 1001
@@ -99,33 +101,22 @@ class Regression:
         return asdict(self) | {"coefficients": [asdict(each) for each in self.coefficients]}
 
 
-@dataclass(frozen=True)
-class _Stated:
-    """A formula, read against a schema."""
-
-    formula: str
-    names: tuple[str, ...]
-    columns: tuple[str, ...]
-    schema: Schema
-    success: tuple[str, str] | None
-    """Outcome column and its second level, for a logistic regression."""
-    outcome: Any
-    predictors: Any
-
-
 def measure_regression(
     confidential: pd.DataFrame, synthetic: pd.DataFrame, schema: Schema, formula: str
 ) -> Regression:
     """Fit a stated regression, such as `log(pay) ~ gender + age`, to both tables."""
-    stated = _read(formula, schema)
-    estimates, used = _fit(stated, confidential, "confidential")
-    synthetic_estimates, synthetic_used = _fit(stated, synthetic, "synthetic")
+    names, kind, evaluated = _read(formula, schema)
+    estimates, used = [], []
+    for which, table in (("confidential", confidential), ("synthetic", synthetic)):
+        design, outcome = evaluated(table, which)
+        estimates.append(_estimates(kind, design, outcome))
+        used.append(len(outcome) / len(table))
     return Regression(
         formula=formula,
-        kind="linear" if stated.success is None else "logistic",
-        confidential_used=used,
-        synthetic_used=synthetic_used,
-        coefficients=tuple(map(_coefficient, stated.names, estimates, synthetic_estimates)),
+        kind=kind,
+        confidential_used=used[0],
+        synthetic_used=used[1],
+        coefficients=tuple(map(_coefficient, names, *estimates)),
     )
 
 
@@ -150,7 +141,8 @@ def _coefficient(
     return Coefficient(name, confidential, synthetic, shared, difference)
 
 
-def _read(formula: str, schema: Schema) -> _Stated:
+def _read(formula: str, schema: Schema) -> tuple[tuple[str, ...], str, _Evaluated]:
+    """Return the coefficients' names, the kind of the regression, and what evaluates a table."""
     left, right = sides(formula)
     if left is None or right is None:
         raise BadInput(f"the regression '{formula}' must have the form 'outcome ~ predictors'.")
@@ -170,24 +162,31 @@ def _read(formula: str, schema: Schema) -> _Stated:
             f"the outcome '{left}' of the regression has {len(levels)} levels; it must be a "
             f"number or have two."
         )
-    success = None if levels is None else (str(left), levels[1])
     domain = _frame(decode(schema.public_points(_POINTS), schema), schema, columns)
     with refusing(formula), _undefined_allowed():
         predictors = right.get_model_matrix(domain, context=None, na_action="ignore")
         outcome = left.get_model_matrix(domain, context=None, na_action="ignore")
-    if success is None and outcome.shape[1] != 1:
+    if levels is None and outcome.shape[1] != 1:
         raise BadInput(f"the regression '{formula}' must have one outcome, which is a number.")
     if not predictors.shape[1]:
         raise BadInput(f"the regression '{formula}' has nothing on its right-hand side.")
-    return _Stated(
-        formula=formula,
-        names=tuple(map(str, predictors.columns)),
-        columns=columns,
-        schema=schema,
-        success=success,
-        outcome=outcome.model_spec,
-        predictors=predictors.model_spec,
-    )
+
+    def evaluated(table: pd.DataFrame, which: str) -> tuple[Floats, Floats]:
+        frame = _frame(table, schema, columns)
+        design = _matrix(formula, predictors.model_spec, frame)
+        if levels is None:
+            values = _matrix(formula, outcome.model_spec, frame)[:, 0]
+        else:
+            values = np.asarray(frame[str(left)] == levels[1], dtype=np.float64)
+        finite = np.isfinite(design).all(axis=1) & np.isfinite(values)
+        if not finite.any():
+            raise BadInput(
+                f"no record of the {which} table has every value of the regression '{formula}'."
+            )
+        return design[finite], values[finite]
+
+    kind = "linear" if levels is None else "logistic"
+    return tuple(map(str, predictors.columns)), kind, evaluated
 
 
 @contextmanager
@@ -227,38 +226,21 @@ def _frame(table: pd.DataFrame, schema: Schema, columns: tuple[str, ...]) -> pd.
     return frame
 
 
-def _fit(stated: _Stated, table: pd.DataFrame, which: str) -> tuple[list[Estimate | None], float]:
-    """Return the estimates, and the share of the records that they rest on."""
-    frame = _frame(table, stated.schema, stated.columns)
-    design = _matrix(stated, stated.predictors, frame)
-    if stated.success is None:
-        outcome = _matrix(stated, stated.outcome, frame)[:, 0]
-    else:
-        name, level = stated.success
-        outcome = np.asarray(frame[name] == level, dtype=np.float64)
-    finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
-    if not finite.any():
-        raise BadInput(
-            f"no record of the {which} table has every value of the regression '{stated.formula}'."
-        )
-    fit = (least_squares if stated.success is None else logistic)(design[finite], outcome[finite])
-    freedom = int(finite.sum()) - fit.rank if stated.success is None else np.inf
-    return _estimates(fit, freedom), float(finite.sum() / len(table))
-
-
-def _matrix(stated: _Stated, spec: Any, frame: pd.DataFrame) -> Floats:
+def _matrix(formula: str, spec: Any, frame: pd.DataFrame) -> Floats:
     try:
         with _undefined_allowed():
             matrix = spec.get_model_matrix(frame, context=None, na_action="ignore")
     except (ArithmeticError, LookupError, TypeError, ValueError):
         # The library's own words could hold a value of the table.
-        raise BadInput(f"the regression '{stated.formula}' cannot be evaluated.") from None
+        raise BadInput(f"the regression '{formula}' cannot be evaluated.") from None
     return np.asarray(matrix, dtype=np.float64)
 
 
-def _estimates(fit: RegressionFit, freedom: float) -> list[Estimate | None]:
+def _estimates(kind: str, design: Floats, outcome: Floats) -> list[Estimate | None]:
     from scipy.stats import t
 
+    fit = (least_squares if kind == "linear" else logistic)(design, outcome)
+    freedom = len(outcome) - fit.rank if kind == "linear" else np.inf
     if freedom <= 0:
         return [None] * len(fit.coefficients)
     reach = float(t.ppf((1 + CONFIDENCE) / 2, freedom)) * fit.errors

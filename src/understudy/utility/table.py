@@ -1,8 +1,13 @@
-"""All measures of a synthetic table: of its columns, of pairs of them, and of all at once."""
+"""All measures of a synthetic table: of its columns, of pairs of them, and of all at once.
+
+They are told as plain text; a notebook shows in their place what was measured, and no number.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +17,7 @@ from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
 from understudy.support.confidential import Confidential
-from understudy.utility import text
-from understudy.utility.marginal import ColumnUtility, Utility, compare
+from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
 from understudy.utility.pairs import PairUtility, measure_pairs
 from understudy.utility.propensity import Propensity, measure_propensity
 from understudy.utility.regression import Regression, measure_regression
@@ -22,6 +26,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _POPULATION = 1_000_000
+_WORST = 5
+"""Pairs that are told in words; all of them are in the JSON."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -48,10 +54,10 @@ class TableUtility(Confidential):
 
     def to_text(self) -> str:
         """Return the numbers as plain tables, under a line that says that they are confidential."""
-        return text.confidential(text.lines(self))
+        return confidential_text(_lines(self))
 
     def _repr_html_(self) -> str:
-        return text.notebook("Utility of a synthetic table", text.measured(self))
+        return notebook("Utility of a synthetic table", measured(self))
 
     def headlines(self) -> dict[str, float | None]:
         """Return the few numbers by which several syntheses are compared, by what they are."""
@@ -156,4 +162,81 @@ def measure_checked(
             if regression is None
             else measure_regression(confidential, synthetic, schema, regression)
         ),
+    )
+
+
+def confidential_text(lines: Iterable[str]) -> str:
+    """Return lines of text under one that says who may read them."""
+    banner = "CONFIDENTIAL: computed from the confidential table; do not publish."
+    return "\n".join([banner, *lines])
+
+
+def _lines(utility: TableUtility) -> Iterator[str]:
+    """Yield all measures of a table, those of the pairs furthest apart."""
+    for name, measured in utility.columns.items():
+        yield from ["", name, *_column(measured)]
+        if (shares := measured.missing) is not None:
+            yield f"  {'missing':<14} {shares.confidential:>14.2%} {shares.synthetic:>14.2%}"
+    apart = [pair for pair in utility.pairs if pair.total_variation is not None]
+    if apart:
+        yield from ["", "pairs of columns, furthest apart first"]
+        yield f"  {'total variation':<16} {'second sample':>14}"
+    for pair in sorted(apart, key=lambda pair: -(pair.total_variation or 0))[:_WORST]:
+        yield f"  {pair.total_variation:<16.4f} {pair.expected:>14.4f}   {' × '.join(pair.columns)}"
+    propensity = utility.propensity
+    ratio = "" if propensity.ratio is None else f", {propensity.ratio:.2f} times a second sample's"
+    yield from ["", "propensity", f"  pMSE             {propensity.pmse:.6f}{ratio}"]
+    if utility.regression is not None:
+        yield from ["", utility.regression.formula, *_regression(utility.regression)]
+
+
+def _column(measured: ColumnUtility) -> Iterator[str]:
+    if not isinstance(measured, Utility):
+        yield f"  total variation  {measured.total_variation:.4f}"
+        return
+    yield f"  max-ECDF         {measured.max_ecdf:.4f}"
+    yield f"  avg-ECDF         {measured.avg_ecdf:.6f}"
+    yield f"  {'':<14} {'confidential':>14} {'synthetic':>14}"
+    for field, label in STATISTICS.items():
+        both = (getattr(table, field) for table in (measured.confidential, measured.synthetic))
+        yield f"  {label:<14} " + " ".join(f"{number:>14,.6g}" for number in both)
+
+
+def _regression(regression: Regression) -> Iterator[str]:
+    yield f"  {'':<24} {'confidential':>14} {'synthetic':>14} {'overlap':>9} {'difference':>11}"
+    for each in regression.coefficients:
+        cells = [
+            "–" if estimate is None else f"{estimate.value:.6g}"
+            for estimate in (each.confidential, each.synthetic)
+        ]
+        cells += [
+            "–" if share is None else f"{share:.1%}"
+            for share in (each.overlap, each.relative_difference)
+        ]
+        yield "  {:<24} {:>14} {:>14} {:>9} {:>11}".format(each.name, *cells)
+
+
+def measured(utility: TableUtility) -> dict[str, str]:
+    """Return what was measured and on what, without any number."""
+    facts = {
+        "columns": ", ".join(utility.columns),
+        "of each": "max-ECDF and avg-ECDF of numbers, total variation of levels",
+        "of every two": "total variation, Cramér's V, correlation",
+        "of all": "propensity (pMSE)",
+    }
+    if utility.regression is not None:
+        facts["regression"] = utility.regression.formula
+    return facts
+
+
+def notebook(title: str, facts: dict[str, str]) -> str:
+    """Return the HTML of a confidential object: what it holds, and how to see the numbers."""
+    rows = "".join(
+        f'<tr><th style="text-align: left">{escape(name, quote=False)}</th>'
+        f'<td style="text-align: left">{escape(fact, quote=False)}</td></tr>'
+        for name, fact in facts.items()
+    )
+    return (
+        f"<p><strong>{escape(title, quote=False)}</strong>: confidential, stays inside. "
+        f"Its method <code>to_text()</code> returns the numbers.</p><table>{rows}</table>"
     )

@@ -1,11 +1,14 @@
 """The risk–utility page."""
 
 import html
+from xml.etree import ElementTree
+
+import pytest
 
 from offices import calibrated
 from outcomes import BASELINE, GRID, SCHEMA
 from understudy.periods.calibration.choice import WantedAccuracy
-from understudy.periods.calibration.page import _reverse, render
+from understudy.periods.calibration.page import _reverse, frontier, render
 from understudy.periods.calibration.run import Calibration
 from understudy.periods.policy import Policy
 from understudy.privacy.guarantee import Adjacency
@@ -64,3 +67,13 @@ def test_it_tells_the_smallest_epsilon_for_accuracies_that_people_ask_for():
     rows = {asked: epsilon for asked, epsilon, _ in _reverse(made(GRID, GRID[2]))}
     assert rows["max_ecdf = 0.1"] == rows["max_ecdf = 0.05"] == "1"
     assert rows["max_ecdf = 0.03"] == "none of those tried"
+
+
+@pytest.mark.parametrize("baseline", [BASELINE, None])
+def test_each_mechanism_that_was_drawn_has_a_line_and_the_choice_a_ring(baseline):
+    drawn = ElementTree.fromstring(frontier(GRID, baseline, GRID[2]))
+    words = {element.text for element in drawn.iter() if element.text}
+    assert {"anchored", "ph", "chosen", "ε of each period (logarithmic)"} <= words
+    assert {"0.1", "1", "5"} <= words, "the ε that were tried"
+    assert "censor-uw" not in words, "its chains did not converge"
+    assert ("without privacy" in words) == (baseline is not None)

@@ -14,7 +14,7 @@ from offices import calibrated
 from understudy.errors import BadInput
 from understudy.ledger.statement import plain
 from understudy.periods.calibration.run import _budget
-from understudy.periods.calibration.settings import EPSILONS
+from understudy.periods.calibration.sweep import EPSILONS
 from understudy.periods.policy import Policy
 from understudy.privacy.accounting import exact
 

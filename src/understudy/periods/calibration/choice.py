@@ -61,11 +61,10 @@ def best_by_epsilon(outcomes: Sequence[Outcome], metric: str = "distance") -> di
         return float("inf") if average is None else average
 
     best: dict[float, Outcome] = {}
-    for outcome in outcomes:
+    for outcome in sorted(outcomes, key=rank):
         assert outcome.setting is not None
-        epsilon = outcome.setting.epsilon
-        if outcome.draws and (epsilon not in best or rank(outcome) < rank(best[epsilon])):
-            best[epsilon] = outcome
+        if outcome.draws:
+            best.setdefault(outcome.setting.epsilon, outcome)
     return dict(sorted(best.items()))
 
 

@@ -24,8 +24,7 @@ from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
 from understudy.models.base import Model
 from understudy.periods.calibration.choice import WantedAccuracy, choose
-from understudy.periods.calibration.settings import EPSILONS, settings
-from understudy.periods.calibration.sweep import Outcome, Sweep
+from understudy.periods.calibration.sweep import EPSILONS, Outcome, Sweep, settings
 from understudy.periods.policy import Policy, model_terms, reference_file
 from understudy.privacy.accounting import exact
 from understudy.privacy.guarantee import Adjacency, check_epsilon

@@ -1,4 +1,8 @@
-"""Several draws at each setting, each compared with the reference.
+"""Which settings are tried, and several draws at each, compared with the reference.
+
+Every mechanism is tried that can be released period after period. Weighted and weighted-e promise
+no number and cannot be charged to a ledger. censor-w promises one where its weights are fixed
+before the table is seen; a public reference gives such weights.
 
 A period's release may start from the release of the period before. So each draw of `anchored` is
 two: one from a ladder, as the very first period's might be, and one anchored at it, which is what
@@ -19,18 +23,83 @@ from typing import Any
 import pandas as pd
 
 from understudy.domain.schema import Schema
-from understudy.errors import Refused
-from understudy.mechanisms import Mechanism, Unweighted, make_mechanism
+from understudy.errors import BadInput, Refused, nearest
+from understudy.mechanisms import BY_NAME, Mechanism, Unweighted, make_mechanism
 from understudy.mechanisms.base import EarlierTheta
 from understudy.models.base import Model
-from understudy.periods.calibration.settings import Setting
-from understudy.privacy.guarantee import Adjacency
+from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.support.confidential import Confidential
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import synthesize
 from understudy.utility import Utility, compare
 
 METRICS = ("max_ecdf", "total_variation", "mean", "median")
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A mechanism with its settings, as a policy holds them."""
+
+    mechanism: str
+    epsilon: float
+    threshold: float | None = None
+    c1: float | None = None
+    c2: float | None = None
+
+    def __str__(self) -> str:
+        options = {"T": self.threshold, "c₁": self.c1, "c₂": self.c2}
+        given = ", ".join(
+            f"{name} = {value:g}" for name, value in options.items() if value is not None
+        )
+        return f"{self.mechanism}{', ' if given else ''}{given}"
+
+
+def calibrated_names() -> tuple[str, ...]:
+    """Return the names of the mechanisms that can be calibrated."""
+    return tuple(sorted(name for name, mechanism in BY_NAME.items() if mechanism.trials()))
+
+
+def settings(
+    schema: Schema,
+    model: Model | None,
+    *,
+    public: bool,
+    epsilons: Sequence[float] = EPSILONS,
+    mechanisms: Sequence[str] | None = None,
+) -> tuple[Setting, ...]:
+    """Return the settings to try, cheapest ε first.
+
+    A mechanism that cannot serve is left out, unless it was asked for by name: then it says why.
+    """
+    known = calibrated_names()
+    asked = known if mechanisms is None else tuple(mechanisms)
+    for name in asked:
+        if name not in known:
+            raise BadInput(
+                f"'{name}' cannot be calibrated{nearest(name, known)}: a policy can have the "
+                f"mechanism {', '.join(known)}, whose guarantee states an ε."
+            )
+
+    def serves(name: str) -> bool:
+        try:
+            BY_NAME[name].check_serves(schema, model, public=public)
+        except BadInput:
+            if mechanisms is not None:
+                raise
+            return False
+        return True
+
+    serving = [name for name in asked if serves(name)]
+    chosen = tuple(
+        Setting(mechanism=name, epsilon=epsilon, **options)
+        for epsilon in sorted({check_epsilon(each) for each in epsilons})
+        for name in serving
+        for options in BY_NAME[name].trials()
+    )
+    if not chosen:
+        raise BadInput("there is nothing to try: name a model, a mechanism and an ε.")
+    return chosen
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -99,14 +168,13 @@ class Sweep:
         jobs: list[Setting | None] = [*([] if self.model is None else [None]), *tried]
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
-            futures = {pool.submit(self._outcome, job): place for place, job in enumerate(jobs)}
-            outcomes_by_place: dict[int, Outcome] = {}
-            for future in as_completed(futures):
-                outcomes_by_place[futures[future]] = future.result()
-                done(len(outcomes_by_place) / len(jobs))
+            futures = [pool.submit(self._outcome, job) for job in jobs]
+            for count, future in enumerate(as_completed(futures), start=1):
+                future.result()
+                done(count / len(jobs))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-        outcomes = [outcomes_by_place[place] for place in range(len(jobs))]
+        outcomes = [future.result() for future in futures]
         return (None, tuple(outcomes)) if self.model is None else (outcomes[0], tuple(outcomes[1:]))
 
     def _outcome(self, setting: Setting | None) -> Outcome:
