@@ -4,6 +4,5 @@
 - `mixture.py`: a mixture of components within which columns are independent
 - `variables.py`: a column as codes, with what prior and predictions need to know of it
 - `effects.py`: how some variables bear on another
-- `directions.py`: in which ways a distribution over codes can differ from an even one
 - `limits.py`: how large a model may become
 """

@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
 from understudy.models.base import Data, Parameter, Theta
-from understudy.models.table.variables import Variable, draw_codes
+from understudy.models.table.variables import Codes, Floats, Variable, draw_codes
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 CodesOf = dict[str, Codes]
 
 LARGEST_WIDTH = 64
@@ -51,15 +48,15 @@ class PairwiseFeatures:
     def blocks(self) -> tuple[Block, ...]:
         """The constant first, then main effects, then pairs if there is room for them."""
         mains = [Block(v.name, v.features.shape[1], 1) for v in self.predictors]
-        if sum(block.width for block in mains) >= LARGEST_WIDTH:
-            return (Block("", 1, 0), *mains)
-        pairs = [
+        blocks = (Block("", 1, 0), *mains)
+        if sum(block.width for block in blocks) > LARGEST_WIDTH:
+            return blocks
+        pairs = tuple(
             Block(f"{one.label}:{other.label}", one.width * other.width, 2)
             for one, other in itertools.combinations(mains, 2)
-        ]
-        blocks = [Block("", 1, 0), *mains]
-        room = sum(block.width for block in (*blocks, *pairs)) <= LARGEST_WIDTH
-        return tuple(blocks + pairs if room else blocks)
+        )
+        room = sum(block.width for block in blocks + pairs) <= LARGEST_WIDTH
+        return blocks + pairs if room else blocks
 
     @cached_property
     def grid(self) -> Floats | None:

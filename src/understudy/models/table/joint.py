@@ -50,7 +50,7 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     # Each column has a constant, and an effect of every one before it.
     given, own = len(schema.public), len(schema.confidential)
     least = own + own * given + own * (own - 1) // 2
-    check_columns("joint", (*schema.public, *schema.confidential), least)
+    check_columns("joint", schema, least)
     public = tuple(variable(column) for column in schema.public)
     modelled = _in_order(schema, order)
     terms = tuple(
@@ -97,8 +97,6 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
 
 def _in_order(schema: Schema, order: Sequence[str] | None) -> tuple[Variable, ...]:
     names = [column.name for column in schema.confidential]
-    if not names:
-        raise BadInput("the joint model needs a confidential column, but the schema has none.")
     if order is None:
         modelled = [variable(column) for column in schema.confidential]
         return tuple(sorted(modelled, key=lambda each: each.edges is not None))

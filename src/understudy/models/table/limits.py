@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 
-from understudy.domain.schema import Column
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.models.base import Parameter
 
@@ -15,13 +14,16 @@ _MOST_CONTRASTS = 16_000_000
 """Entries of all contrasts among levels, which are squares: one column of 4,000 levels."""
 
 
-def check_columns(model: str, columns: Sequence[Column], least: int) -> None:
-    """Refuse columns of which too much would have to be built; nothing is built yet.
+def check_columns(model: str, schema: Schema, least: int) -> None:
+    """Refuse columns of which nothing or too much would have to be built; nothing is built yet.
 
     `least` is a number of parameters that the model has in any case. A schema may come from a
     published file, in which a few lines declare a great many columns or levels.
     """
+    if not schema.confidential:
+        raise BadInput(f"the {model} model needs a confidential column, but the schema has none.")
     _check_dimension(model, least, "at least ")
+    columns = (*schema.public, *schema.confidential)
     widest = max(columns, key=lambda column: len(column.levels or ()))
     if sum(len(column.levels or ()) ** 2 for column in columns) > _MOST_CONTRASTS:
         raise BadInput(
