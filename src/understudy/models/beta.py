@@ -10,14 +10,13 @@ from __future__ import annotations
 from numpyro.distributions import constraints
 
 from understudy._jax import jax
-from understudy.domain.schema import Schema
+from understudy.domain.schema import Schema, Type
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.beta_density import (
     PRECISION_FLOOR,
     beta_loglik,
-    check_outcome,
     log_precision_prior,
     logarithms,
 )
@@ -38,13 +37,12 @@ def beta(schema: Schema) -> Model:
             f"the beta model synthesises exactly one confidential column, but the schema declares "
             f"{names}: give the others the role 'ignore' or 'public', or use another model."
         )
-    outcome = check_outcome(schema.confidential[0])
-
-    def log_prior(theta: Theta) -> jax.Array:
-        return log_precision_prior(theta["lambda"])
-
-    def prepare(columns: Columns) -> Data:
-        return logarithms(columns[outcome.name], outcome)
+    (outcome,) = schema.confidential
+    if outcome.type is not Type.CONTINUOUS:
+        raise BadInput(
+            f"column '{outcome.name}' is declared {outcome.type}, but a beta model needs a "
+            f"continuous outcome with bounds: declare it continuous or choose another model."
+        )
 
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
         return beta_loglik(theta["lambda"], theta["phi"], 1 - theta["phi"], data)
@@ -61,8 +59,8 @@ def beta(schema: Schema) -> Model:
             Parameter("phi", constraints.unit_interval),
             Parameter("lambda", constraints.greater_than(PRECISION_FLOOR)),
         ),
-        log_prior=log_prior,
-        prepare=prepare,
+        log_prior=lambda theta: log_precision_prior(theta["lambda"]),
+        prepare=lambda columns: logarithms(columns[outcome.name], outcome),
         record_loglik=record_loglik,
         simulate=simulate,
         spec={"name": "beta"},

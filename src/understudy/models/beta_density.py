@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Column, Type
-from understudy.errors import BadInput
+from understudy.domain.schema import Column
 from understudy.models.base import Data
 from understudy.models.log_gamma import log_gamma
 
@@ -23,16 +22,6 @@ PRECISION_FLOOR = 0.1
 PRECISION_SHAPE = 1.5
 _SMALLEST_SHAPE = 1e-100
 _LARGEST_PRECISION = 1e12
-
-
-def check_outcome(column: Column) -> Column:
-    """Return the column if a Beta density can describe it, and refuse it otherwise."""
-    if column.type is not Type.CONTINUOUS:
-        raise BadInput(
-            f"column '{column.name}' is declared {column.type}, but a beta model needs a "
-            f"continuous outcome with bounds: declare it continuous or choose another model."
-        )
-    return column
 
 
 def logarithms(values: np.ndarray, column: Column) -> Data:
