@@ -67,16 +67,10 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Every:
-    """All parts hold."""
+class Junction:
+    """All parts hold ("and"), or at least one ("or")."""
 
-    parts: tuple[Truth, ...]
-
-
-@dataclass(frozen=True)
-class Some:
-    """At least one part holds."""
-
+    operator: str
     parts: tuple[Truth, ...]
 
 
@@ -88,10 +82,10 @@ class Not:
 
 
 Number = Constant | ColumnRef | Arithmetic
-Truth = Relation | Level | Every | Some | Not
-
+Truth = Relation | Level | Junction | Not
 
 _COMPUTED = {"+": np.add, "-": np.subtract, "*": np.multiply}
+_COMBINED = {"and": np.logical_and, "or": np.logical_or}
 _HOLDS: dict[str, Callable[[NDArray[np.float64], float], NDArray[np.bool_]]] = {
     "==": lambda gap, slack: np.abs(gap) <= slack,
     "!=": lambda gap, slack: np.abs(gap) > slack,
@@ -141,7 +135,7 @@ def named(node: Number | Truth) -> Iterator[str]:
         case Arithmetic(_, left, right) | Relation(_, left, right, _):
             yield from named(left)
             yield from named(right)
-        case Every(parts) | Some(parts):
+        case Junction(_, parts):
             for part in parts:
                 yield from named(part)
         case Not(part):
@@ -167,9 +161,7 @@ def truth(node: Truth, columns: Coded) -> NDArray[np.bool_]:
             return np.asarray(_HOLDS[operator](gap, slack))
         case Level(name, codes):
             return np.isin(columns[name], sorted(codes))
-        case Every(parts):
-            return reduce(np.logical_and, (truth(part, columns) for part in parts))
-        case Some(parts):
-            return reduce(np.logical_or, (truth(part, columns) for part in parts))
+        case Junction(operator, parts):
+            return reduce(_COMBINED[operator], (truth(part, columns) for part in parts))
         case Not(part):
             return ~truth(part, columns)

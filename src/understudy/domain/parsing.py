@@ -23,12 +23,11 @@ from understudy.domain.expressions import (
     Arithmetic,
     ColumnRef,
     Constant,
-    Every,
+    Junction,
     Level,
     Not,
     Number,
     Relation,
-    Some,
     Truth,
     extent,
     is_whole,
@@ -83,17 +82,16 @@ class _Reader:
 
     def truth(self, node: ast.expr) -> Truth:
         match node:
-            case ast.BoolOp(op=ast.And(), values=values):
-                return Every(tuple(map(self.truth, values)))
-            case ast.BoolOp(op=ast.Or(), values=values):
-                return Some(tuple(map(self.truth, values)))
+            case ast.BoolOp(op=operator, values=values):
+                word = "and" if isinstance(operator, ast.And) else "or"
+                return Junction(word, tuple(map(self.truth, values)))
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Not(self.truth(operand))
             case ast.Compare(left=left, ops=operators, comparators=others):
                 sides = [left, *others]
                 pairs = zip(sides[:-1], operators, sides[1:], strict=True)
                 parts = tuple(self._compared(*pair) for pair in pairs)
-                return parts[0] if len(parts) == 1 else Every(parts)
+                return parts[0] if len(parts) == 1 else Junction("and", parts)
         raise _not_understood()
 
     def _compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> Truth:
@@ -129,8 +127,8 @@ class _Reader:
         column = self._levelled(left)
         if column is not None:
             return Level(column.name, frozenset(self._code(column, each) for each in right.elts))
-        value = self.number(left)
-        return Some(tuple(self._numbers("==", value, self.number(each)) for each in right.elts))
+        value, others = self.number(left), map(self.number, right.elts)
+        return Junction("or", tuple(self._numbers("==", value, each) for each in others))
 
     def number(self, node: ast.expr) -> Number:
         match node:
