@@ -35,10 +35,10 @@ from understudy.domain.expressions import (
     Truth,
     extent,
     named,
+    parse,
     truth,
     value,
 )
-from understudy.domain.parsing import parse
 from understudy.errors import BadInput, nearest
 
 _KEYS = ("if", "then")

@@ -132,26 +132,22 @@ def read_prior_options(texts: Iterable[str]) -> dict[str, Prior]:
     """Return priors by parameter from texts such as `Intercept=normal(0, 1)`."""
     priors: dict[str, Prior] = {}
     for text in texts:
-        parameter, prior = _read_prior(text)
+        parts = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
+        if parts is None:
+            raise BadInput(
+                f"'{text}' is not a prior: write NAME=DISTRIBUTION(numbers), for example "
+                f"Intercept=normal(0, 1)."
+            )
+        parameter, name, numbers = parts.groups()
+        try:
+            arguments = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            raise BadInput(f"'{text}' is not a prior: its arguments must be numbers.") from None
+        prior = Prior(name, arguments)
         if parameter in priors:
             raise BadInput(f"two priors were given for '{parameter}': leave out one of them.")
         priors[parameter] = prior
     return priors
-
-
-def _read_prior(text: str) -> tuple[str, Prior]:
-    parts = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
-    if parts is None:
-        raise BadInput(
-            f"'{text}' is not a prior: write NAME=DISTRIBUTION(numbers), for example "
-            f"Intercept=normal(0, 1)."
-        )
-    parameter, name, numbers = parts.groups()
-    try:
-        arguments = tuple(float(number) for number in numbers.split(","))
-    except ValueError:
-        raise BadInput(f"'{text}' is not a prior: its arguments must be numbers.") from None
-    return parameter, Prior(name, arguments)
 
 
 def read_priors(given: object) -> dict[str, Prior]:

@@ -1,10 +1,14 @@
 """Columns as codes: what is written is read back, and every value within a code is as likely."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import understudy as us
+from table_models import GENDER, schema
 from understudy.domain.schema import Column, Role, Type
 from understudy.models.table.variables import (
     INTERVALS,
@@ -114,3 +118,27 @@ def test_waves_are_what_line_and_parabola_leave_of_a_smooth_function():
     nearness = np.exp(-((points[:, None] - points) ** 2) / (2 * 0.8**2))
     left = np.eye(50) - plain @ np.linalg.pinv(plain)
     assert np.allclose((shapes * sizes**2) @ shapes.T, left @ nearness @ left, atol=1e-6)
+
+
+def test_too_many_parameters_are_refused():
+    many = GENDER | {"levels": list(range(40))}
+    with pytest.raises(us.BadInput, match=r"parameters, more than 1,000: declare fewer levels"):
+        us.joint(schema(one=many, other=many))
+
+
+def test_names_that_make_two_parameters_one_are_refused():
+    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a by b'"):
+        us.joint(schema(**{"b": GENDER, "a": GENDER, "a by b": GENDER}))
+
+
+@pytest.mark.parametrize("build", [us.joint, us.mixture], ids=["joint", "mixture"])
+def test_columns_and_levels_are_counted_before_anything_is_built(build):
+    deep = GENDER | {"levels": [f"level {k}" for k in range(20_000)]}
+    wide = {f"column {k}": GENDER for k in range(1001)}
+    begun = time.monotonic()
+    with pytest.raises(us.BadInput, match=r"too many levels .* 'deep' alone 20,000"):
+        build(schema(deep=deep))
+    with pytest.raises(us.BadInput, match=r"has at least .* parameters, more than 1,000"):
+        build(schema(**wide))
+    # The contrasts among 20,000 levels alone would be 3 GB.
+    assert time.monotonic() - begun < 5

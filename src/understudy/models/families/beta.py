@@ -22,7 +22,7 @@ from collections.abc import Callable
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
-from understudy.models.beta_density import (
+from understudy.models.beta import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
     beta_loglik,

@@ -47,7 +47,7 @@ from jax.scipy.special import erfcx
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
-from understudy.models.beta_density import edge, logarithms
+from understudy.models.beta import edge, logarithms
 from understudy.models.families.base import Extra, Family, accept, scaled
 from understudy.models.families.truncation import LogMass, log_integral, simulating
 from understudy.models.priors import Prior
@@ -137,14 +137,14 @@ def student(column: Column) -> Family:
 
     def loglik(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
         centre, sigma = _centre_and_scale(eta, theta)
-        nu = _degrees(theta)
+        nu = jnp.minimum(theta["nu"], _LARGEST_NU)
         z = (data["u"] - centre) / sigma
         mass = log_student_mass(-centre / sigma, (1 - centre) / sigma, nu)
         return -(nu + 1) / 2 * jnp.log1p(z**2 / nu) - jnp.log(sigma) - mass
 
     def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         centre, sigma = _centre_and_scale(eta, theta)
-        nu = _degrees(theta)
+        nu = jnp.minimum(theta["nu"], _LARGEST_NU)
         return lambda u: log_student_mass(-centre / sigma, (u - centre) / sigma, nu)
 
     return Family(
@@ -156,10 +156,6 @@ def student(column: Column) -> Family:
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
     )
-
-
-def _degrees(theta: Theta) -> jax.Array:
-    return jnp.minimum(theta["nu"], _LARGEST_NU)
 
 
 def log_student_mass(low: jax.Array, high: jax.Array, nu: jax.Array) -> jax.Array:

@@ -30,8 +30,7 @@ from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
 from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
-from understudy.models.table.limits import check_columns, check_size
-from understudy.models.table.variables import Variable, variable
+from understudy.models.table.variables import Variable, check_columns, check_size, variable
 
 
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:

@@ -36,8 +36,13 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.table.effects import log_standard_normals
-from understudy.models.table.limits import check_columns, check_size
-from understudy.models.table.variables import Variable, draw_codes, variable
+from understudy.models.table.variables import (
+    Variable,
+    check_columns,
+    check_size,
+    draw_codes,
+    variable,
+)
 
 COMPONENTS = 24
 CONCENTRATION = 48.0

@@ -16,13 +16,16 @@ constant, so the posterior of the coefficients has one peak.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from understudy.domain.schema import Column
+from understudy.domain.schema import Column, Schema
 from understudy.domain.tables import Columns
+from understudy.errors import BadInput
+from understudy.models.base import Parameter
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -39,6 +42,9 @@ CURVE, WAVE = 5.0, 2.0
 """Widths of the line and parabola in t, and of what waves add to them."""
 CONSTANT, MAIN, PAIR = 1.5, 0.5, 0.25
 """Widths of log probabilities, by the number of other variables that an effect is of."""
+LARGEST_DIMENSION = 1000
+_MOST_CONTRASTS = 16_000_000
+"""Entries of all contrasts among levels, which are squares: one column of 4,000 levels."""
 _MISSING_SHARE = 0.1
 _FEATURE_DEGREE = 2
 
@@ -240,3 +246,43 @@ def waves(points: Floats, length: float, count: int) -> tuple[Floats, Floats]:
     functions *= np.sign(functions[-1])
     root = math.sqrt(len(points))
     return functions * root, np.sqrt(variances[leading]) / root
+
+
+def check_columns(model: str, schema: Schema, least: int) -> None:
+    """Refuse columns of which nothing or too much would have to be built; nothing is built yet.
+
+    `least` is a number of parameters that the model has in any case. A schema may come from a
+    published file, in which a few lines declare a great many columns or levels.
+    """
+    if not schema.confidential:
+        raise BadInput(f"the {model} model needs a confidential column, but the schema has none.")
+    _check_dimension(model, least, "at least ")
+    columns = (*schema.public, *schema.confidential)
+    widest = max(columns, key=lambda column: len(column.levels or ()))
+    if sum(len(column.levels or ()) ** 2 for column in columns) > _MOST_CONTRASTS:
+        raise BadInput(
+            f"these columns have too many levels for the {model} model, '{widest.name}' alone "
+            f"{len(widest.levels or ()):,}: declare fewer, or leave columns out with the role "
+            f"'ignore'."
+        )
+
+
+def check_size(model: str, parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
+    """Return the parameters, unless there are too many for a chain, or two of one name."""
+    _check_dimension(model, sum(math.prod(parameter.shape) for parameter in parameters))
+    repeated = [n for n, times in Counter(p.name for p in parameters).items() if times > 1]
+    if repeated:
+        raise BadInput(
+            f"the columns' names make two parameters of the {model} model '{repeated[0]}': rename "
+            f"a column."
+        )
+    return parameters
+
+
+def _check_dimension(model: str, dimension: int, words: str = "") -> None:
+    if dimension > LARGEST_DIMENSION:
+        raise BadInput(
+            f"the {model} model of these columns has {words}{dimension:,} parameters, more than "
+            f"{LARGEST_DIMENSION:,}: declare fewer levels, or leave columns out with the role "
+            f"'ignore'."
+        )
