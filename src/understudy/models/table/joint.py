@@ -29,7 +29,7 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
-from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
+from understudy.models.table.effects import Effects, log_standard_normals
 from understudy.models.table.variables import Variable, check_columns, check_size, variable
 
 
@@ -53,8 +53,7 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     public = tuple(variable(column) for column in schema.public)
     modelled = _in_order(schema, order)
     terms = tuple(
-        Effects(each, PairwiseFeatures((*public, *modelled[:place])))
-        for place, each in enumerate(modelled)
+        Effects(each, (*public, *modelled[:place])) for place, each in enumerate(modelled)
     )
     parameters = check_size("joint", tuple(p for term in terms for p in term.parameters))
 
