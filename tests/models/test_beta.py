@@ -1,13 +1,13 @@
-"""The paper's Beta model against SciPy."""
+"""The paper's Beta model and its density against SciPy, and at the ends of the interval."""
 
 import numpy as np
 import pytest
 import scipy.stats
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Schema
+from understudy.domain.schema import Column, Role, Schema, Type
 from understudy.errors import BadInput
-from understudy.models.beta import beta
+from understudy.models.beta import beta, beta_loglik, logarithms
 
 PAY = {"role": "confidential", "type": "continuous", "bounds": [1000, 5000]}
 ALONE = Schema.from_dict({"columns": {"pay": PAY}})
@@ -45,3 +45,38 @@ class TestBeta:
         counted = {"role": "confidential", "type": "count", "bounds": [0, 9]}
         with pytest.raises(BadInput, match="'k' is declared count"):
             beta(Schema.from_dict({"columns": {"k": counted}}))
+
+
+COLUMN = Column("y", Role.CONFIDENTIAL, Type.CONTINUOUS, (-3.0, 5.0))
+
+
+def density(precision, mean, u):
+    data = logarithms(-3.0 + 8.0 * np.asarray(u), COLUMN)
+    return beta_loglik(jnp.asarray(precision), jnp.asarray(mean), jnp.asarray(1 - mean), data)
+
+
+@pytest.mark.parametrize(("precision", "mean"), [(0.2, 0.5), (3.0, 0.1), (50.0, 0.9), (1e4, 0.3)])
+def test_the_density_is_scipy_s(precision, mean):
+    u = np.linspace(0.01, 0.99, 25)
+    expected = scipy.stats.beta.logpdf(u, precision * mean, precision * (1 - mean))
+    np.testing.assert_allclose(density(precision, mean, u), expected, rtol=1e-10, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("precision", "mean", "lower", "upper"),
+    [
+        (1.0, 0.5, np.inf, np.inf),
+        (8.0, 0.5, -np.inf, -np.inf),
+        (4.0, 0.1, np.inf, -np.inf),
+        (4.0, 0.9, -np.inf, np.inf),
+        (2.0, 0.5, 0.0, 0.0),
+    ],
+)
+def test_at_the_bounds_it_is_its_limit(precision, mean, lower, upper):
+    np.testing.assert_allclose(density(precision, mean, [0.0, 1.0]), [lower, upper], atol=1e-14)
+
+
+def test_gradients_are_finite_at_the_bounds_and_where_shapes_underflow():
+    for precision, mean in [(0.1, 1e-300), (1e-300, 0.5), (1e300, 0.5), (1.0, 0.5)]:
+        slope = jax.jacfwd(lambda p, mean=mean: density(p, mean, [0.0, 0.3, 1.0]))(precision)
+        assert np.isfinite(slope).all()

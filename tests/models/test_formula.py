@@ -8,7 +8,8 @@ from salaries import COLUMNS, PAY, SCHEMA, table, theta_of
 from understudy._jax import jax
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
-from understudy.models.formula import COEFFICIENT_SD, formula
+from understudy.models.families.base import COEFFICIENTS
+from understudy.models.formula import formula
 
 
 class TestFormula:
@@ -43,7 +44,7 @@ class TestFormula:
     def test_the_prior_is_normal_and_pareto(self):
         _, theta = theta_of(self.MODEL)
         coefficients = [float(theta[p.name]) for p in self.MODEL.parameters[:-1]]
-        expected = scipy.stats.norm.logpdf(coefficients, scale=COEFFICIENT_SD).sum()
+        expected = scipy.stats.norm.logpdf(coefficients, scale=COEFFICIENTS.arguments[1]).sum()
         expected += scipy.stats.pareto.logpdf(float(theta["lambda"]), 1.5, scale=0.1)
         assert float(self.MODEL.log_prior(theta)) == pytest.approx(expected)
 

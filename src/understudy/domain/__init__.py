@@ -10,8 +10,7 @@ frames.py        tables of any library
 identifiers.py   repeated ids, which ask who is protected
 fingerprints.py  by what a reference table is recognised
 rules.py         structural rules of the schema
-parsing.py       reading what a rule says
-expressions.py   what it means
+expressions.py   reading what a rule says, and what it means
 satisfying.py    rows that satisfy the rules
 skeleton.py      the public rows of the synthetic table, and how many
 formulas.py      formulas that may be evaluated

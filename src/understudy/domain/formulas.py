@@ -102,9 +102,7 @@ def _check_terms(formula: str, tree: Any) -> None:
             pending.extend(ahead)
             continue
         pending.pop()
-        if _is_power(node) and max(_whole_numbers(node.args[1]), default=1) > _LARGEST_POWER:
-            raise _power_too_large(formula)
-        count = counts[id(node)] = _terms(node, [counts[id(part)] for part in parts])
+        count = counts[id(node)] = _terms(formula, node, [counts[id(part)] for part in parts])
         if count > _MOST_TERMS:
             raise BadInput(
                 f"the formula '{formula}' has an interaction or a power that makes more than "
@@ -112,7 +110,7 @@ def _check_terms(formula: str, tree: Any) -> None:
             )
 
 
-def _terms(node: Any, counts: list[int]) -> int:
+def _terms(formula: str, node: Any, counts: list[int]) -> int:
     """Return how many terms an operator makes of those of its parts, before any two are one."""
     match getattr(getattr(node, "operator", None), "symbol", None), counts:
         case None, _:
@@ -122,12 +120,11 @@ def _terms(node: Any, counts: list[int]) -> int:
         case ":", [one, other]:
             return one * other
         case (("**" | "^"), [one, _]):
-            return int(one ** max(_whole_numbers(node.args[1]), default=1))
+            power = max(_whole_numbers(node.args[1]), default=1)
+            if power > _LARGEST_POWER:
+                raise _power_too_large(formula)
+            return int(one**power)
     return sum(counts)
-
-
-def _is_power(node: Any) -> bool:
-    return getattr(getattr(node, "operator", None), "symbol", None) in ("**", "^")
 
 
 def _power_too_large(formula: str) -> BadInput:
@@ -175,10 +172,10 @@ def check_width(formula: str, side: Any, extents: Mapping[str, Extent]) -> None:
     `extents` are those of the columns that it names. A term has at most as many columns as its
     factors have together, one by the other; reference levels are not subtracted.
     """
-    widths = {}
-    for term in side:
-        factors = [_width(formula, factor, extents) for factor in term.factors]
-        widths[str(term)] = math.prod(factors)
+    widths = {
+        str(term): math.prod(_width(formula, factor, extents) for factor in term.factors)
+        for term in side
+    }
     total = sum(widths.values())
     if total > LARGEST_WIDTH:
         widest = max(widths, key=lambda name: widths[name])

@@ -182,18 +182,13 @@ def _number(value: object, what: str, wanted: str = "a number", verb: str = "is"
 
 
 def _levels(value: object, where: str) -> tuple[str, ...]:
+    """Return levels in the form in which a CSV file would hold them."""
     if not isinstance(value, list | tuple):
         raise BadInput(f"levels in {where} must be a list.")
-    return tuple(_level(level, where) for level in value)
-
-
-def _level(level: object, where: str) -> str:
-    """Return a level in the form in which a CSV file would hold it."""
-    if isinstance(level, bool):
-        return "true" if level else "false"
-    if isinstance(level, int | str):
-        return str(level)
-    raise BadInput(
-        f"levels in {where} must be text, whole numbers or true and false, not {level!r}; "
-        "put it in quotes, exactly as the table writes it."
-    )
+    for level in value:
+        if not isinstance(level, int | str):
+            raise BadInput(
+                f"levels in {where} must be text, whole numbers or true and false, not {level!r}; "
+                "put it in quotes, exactly as the table writes it."
+            )
+    return tuple(str(level).lower() if isinstance(level, bool) else str(level) for level in value)

@@ -15,6 +15,7 @@ A rule says nothing about a row in which a column that it names is missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -27,17 +28,17 @@ from understudy.domain.expressions import (
     Coded,
     ColumnRef,
     Constant,
-    Every,
+    Junction,
     Level,
     Number,
     Relation,
     Truth,
     extent,
     named,
+    parse,
     truth,
     value,
 )
-from understudy.domain.parsing import parse
 from understudy.errors import BadInput, nearest
 
 _KEYS = ("if", "then")
@@ -77,41 +78,24 @@ class Rule:
                 raise BadInput(f"a rule has an unknown key {key!r}{nearest(str(key), _KEYS)}.")
         if "then" not in entries:
             raise BadInput("a rule needs the key then, which says what holds.")
-        condition = _side("if", entries["if"], columns) if "if" in entries else None
-        consequence = _side("then", entries["then"], columns)
-        try:
-            return cls._read(entries, condition, consequence, columns)
-        except BadInput as fault:
-            raise BadInput(f"the rule then = {entries['then']!r}: {fault}.") from None
-
-    @classmethod
-    def _read(
-        cls,
-        entries: Mapping[str, Any],
-        condition: Truth | None,
-        consequence: Truth,
-        columns: Mapping[str, Column],
-    ) -> Rule:
-        asked = frozenset() if condition is None else frozenset(named(condition))
-        said = frozenset(named(consequence))
-        if not said:
-            raise BadInput("it names no column")
-        assignments: list[Assignment] = []
-        limits: list[Relation] = []
-        for part in _parts(consequence):
-            if isinstance(part, Relation):
-                _check_possible(part, columns)
-                limits += _oriented(part, columns)
-            assigned = _assigned(part, columns)
-            if assigned is not None:
-                column, to = assigned
-                assignments.append(Assignment(column, to, asked | frozenset(named(to))))
-            elif (
-                isinstance(part, Relation)
-                and part.operator == "=="
-                and any(columns[name].role is Role.CONFIDENTIAL for name in named(part))
-            ):
-                raise BadInput("put one confidential column alone on one side of ==")
+        condition = None
+        if "if" in entries:
+            with _naming("if", entries["if"]):
+                condition = parse(entries["if"], columns)
+        asked = frozenset[str]() if condition is None else frozenset(named(condition))
+        with _naming("then", entries["then"]):
+            consequence = parse(entries["then"], columns)
+            said = frozenset(named(consequence))
+            if not said:
+                raise BadInput("it names no column")
+            assignments: list[Assignment] = []
+            limits: list[Relation] = []
+            for part in _parts(consequence):
+                if isinstance(part, Relation):
+                    _check_possible(part, columns)
+                    limits += _oriented(part, columns)
+                for column, to in _assigned(part, columns):
+                    assignments.append(Assignment(column, to, asked | frozenset(named(to))))
         return cls(
             then=entries["then"],
             condition=entries.get("if"),
@@ -239,30 +223,34 @@ def _edge(limit: Relation, edge: NDArray[np.float64], *, whole: bool) -> NDArray
     return np.nextafter(edge + np.copysign(2 * limit.slack, away), away)
 
 
-def _side(key: str, text: object, columns: Mapping[str, Column]) -> Truth:
+@contextmanager
+def _naming(key: str, text: object) -> Iterator[None]:
+    """Begin the sentence of a refusal with what the rule says."""
     try:
-        return parse(text, columns)
+        yield
     except BadInput as fault:
         raise BadInput(f"the rule {key} = {text!r}: {fault}.") from None
 
 
 def _parts(node: Truth) -> tuple[Truth, ...]:
     """Return what has to hold one by one."""
-    if isinstance(node, Every):
+    if isinstance(node, Junction) and node.operator == "and":
         return tuple(part for each in node.parts for part in _parts(each))
     return (node,)
 
 
-def _assigned(part: Truth, columns: Mapping[str, Column]) -> tuple[str, Number] | None:
-    """Return the confidential column that an equality fixes, and to what."""
+def _assigned(part: Truth, columns: Mapping[str, Column]) -> list[tuple[str, Number]]:
+    """Return the confidential column that an equality fixes, and to what, if there is one."""
     if isinstance(part, Level):
         alone = len(part.codes) == 1 and columns[part.column].role is Role.CONFIDENTIAL
-        return (part.column, Constant(float(min(part.codes)))) if alone else None
+        return [(part.column, Constant(float(min(part.codes))))] if alone else []
     if isinstance(part, Relation) and part.operator == "==":
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if _free(one, other, columns):
-                return one.column, other
-    return None
+                return [(one.column, other)]
+        if any(columns[name].role is Role.CONFIDENTIAL for name in named(part)):
+            raise BadInput("put one confidential column alone on one side of ==")
+    return []
 
 
 def _oriented(part: Relation, columns: Mapping[str, Column]) -> list[Relation]:

@@ -58,7 +58,11 @@ def draw_satisfying(
         satisfied[chosen[right]] = True
     pending = np.flatnonzero(~satisfied)
     if pending.size:
-        repaired = _repaired(_taken(columns, pending), _taken(public, pending), schema)
+        beside = _taken(public, pending)
+        repaired, right = _settled(_taken(columns, pending), beside, schema, move=True)
+        left = np.flatnonzero(~right)
+        if left.size:
+            _replace(repaired, left, _points_satisfying(_taken(beside, left), len(left), schema))
         _replace(columns, pending, repaired)
     return Satisfying(columns, len(pending))
 
@@ -83,14 +87,6 @@ def _settled(
     # A value that a rule puts outside the domain would be brought back inside, and break the rule.
     inside = within_domain({name: fixed[name] for name in drawn}, schema)
     return inside, holds(schema.rules, {**public, **inside})
-
-
-def _repaired(drawn: Columns, public: Columns, schema: Schema) -> Columns:
-    columns, satisfied = _settled(drawn, public, schema, move=True)
-    left = np.flatnonzero(~satisfied)
-    if left.size:
-        _replace(columns, left, _points_satisfying(_taken(public, left), len(left), schema))
-    return columns
 
 
 def _points_satisfying(public: Columns, rows: int, schema: Schema) -> Columns:

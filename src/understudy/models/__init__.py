@@ -2,7 +2,7 @@
 
 - `base.py`: what a model is: a prior, a record log-likelihood, and a way to simulate
 - `beta.py`: the paper's Beta synthesiser of one column
-- `beta_density.py`, `log_gamma.py`: the Beta density from logarithms, and log Γ for it
+- `log_gamma.py`: log Γ, for its density and for counts
 - `formula.py`: regression of one column by formula
 - `design.py`, `varying.py`, `priors.py`: its design matrix, its varying intercepts, its priors
 - `families/`: the distributions that a formula's outcome can have

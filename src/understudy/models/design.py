@@ -34,7 +34,8 @@ _OTHER_POINTS = 1007
 """A second frame with other points shows whether the first one's values were special."""
 _CORNERED = 6
 """Numeric predictors whose bounds are combined in every way; a product is largest in a corner."""
-_INTERCEPT = "Intercept"
+INTERCEPT = "Intercept"
+"""What the constant is called in a design."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Design:
 
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
-        frame = _frame(columns, self._schema, self.predictors)
+        rows = len(next(iter(columns.values())))
+        frame = _frame(columns, self._schema, self.predictors, rows)
         with refusing(self.formula):
             raw = _materialise(self._spec, frame)
         _check_finite(self.formula, self.names, raw)
@@ -95,7 +97,7 @@ def _check_columns(
         raise BadInput(f"the formula '{formula}' has nothing on its right-hand side; '1' would do.")
     low, high = raw.min(axis=0), raw.max(axis=0)
     for k, name in enumerate(names):
-        if name == _INTERCEPT and np.all(raw[:, k] == 1):
+        if name == INTERCEPT and np.all(raw[:, k] == 1):
             low[k] = 0.0
         elif high[k] == low[k]:
             raise BadInput(
@@ -107,8 +109,8 @@ def _check_columns(
 
 def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[str]) -> None:
     roles = {column.name: column.role for column in schema.columns}
-    if _INTERCEPT in predictors:
-        raise BadInput(f"a predictor cannot be called '{_INTERCEPT}', the name of the constant.")
+    if INTERCEPT in predictors:
+        raise BadInput(f"a predictor cannot be called '{INTERCEPT}', the name of the constant.")
     for name in [outcome, *predictors]:
         if name not in roles:
             raise BadInput(
@@ -162,24 +164,15 @@ def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> p
         values = column.lower + column.width * np.concatenate([order / (points - 1), ends])
         values = np.clip(values, column.lower, column.upper)
         columns[name] = np.round(values) if column.whole else values
-    return _frame(columns, schema, predictors, rows=points + len(corners))
+    return _frame(columns, schema, predictors, points + len(corners))
 
 
-def _frame(
-    columns: Columns, schema: Schema, names: tuple[str, ...], rows: int | None = None
-) -> pd.DataFrame:
-    import pandas as pd
-
-    if rows is None:
-        rows = len(next(iter(columns.values())))
+def _frame(columns: Columns, schema: Schema, names: tuple[str, ...], rows: int) -> pd.DataFrame:
     frame = pd.DataFrame(index=range(rows))
     for name in names:
-        levels = schema.column(name).levels
-        values = columns[name]
+        levels, values = schema.column(name).levels, columns[name]
         frame[name] = (
-            values
-            if levels is None
-            else pd.Categorical.from_codes(values, categories=pd.Index(levels))
+            values if levels is None else pd.Categorical.from_codes(values, pd.Index(levels))
         )
     return frame
 

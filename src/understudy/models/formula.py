@@ -11,7 +11,7 @@ what each family makes of η, and with which priors; any of them can be given in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from understudy._jax import jax, jnp
@@ -20,15 +20,11 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Parameter, Theta
-from understudy.models.design import Design, design
+from understudy.models.design import INTERCEPT, Design, design
 from understudy.models.families import FAMILIES, Extra, Family
-from understudy.models.families.base import COEFFICIENTS
 from understudy.models.priors import Prior, read_priors
 from understudy.models.varying import Group, separate
 
-COEFFICIENT_SD = COEFFICIENTS.arguments[1]
-INTERCEPT = "Intercept"
-"""What the constant is called in a design."""
 _ALL_COEFFICIENTS = "coefficients"
 _STANDARD = Prior("normal", (0.0, 1.0))
 
@@ -120,8 +116,8 @@ class _Predictor:
         if self.plan.predictors:
             matrix = jnp.asarray(self.plan.matrix(columns))
         kept = [k for k, name in enumerate(self.plan.names) if name in self.names]
-        codes = {group.column: jnp.asarray(columns[group.column]) for group in self.groups}
-        return {"design": matrix[:, kept], **{f"1|{name}": c for name, c in codes.items()}}
+        codes = {f"1|{group.column}": jnp.asarray(columns[group.column]) for group in self.groups}
+        return {"design": matrix[:, kept], **codes}
 
     def linear(self, theta: Theta, data: Data) -> jax.Array:
         """Return η of each record, shape (n,) or (n, predictors)."""
@@ -153,7 +149,7 @@ def _stated(predictor: _Predictor, given: dict[str, Prior]) -> tuple[Extra, ...]
         if names.count(name) > 1 or name == _ALL_COEFFICIENTS:
             raise BadInput(f"a predictor cannot be called '{name}', the name of a parameter.")
     _check_given(given, predictor, {extra.name: extra for extra in defaults})
-    replaced = (Extra(e.name, given.get(e.name, e.prior), e.shape, e.above) for e in defaults)
+    replaced = (replace(each, prior=given.get(each.name, each.prior)) for each in defaults)
     return (*replaced, *offsets)
 
 

@@ -35,14 +35,11 @@ def _log_gamma_jvp(
     primals: tuple[jax.Array], tangents: tuple[jax.Array]
 ) -> tuple[jax.Array, jax.Array]:
     (x,), (tangent,) = primals, tangents
-    return log_gamma(x), _digamma(x) * tangent
-
-
-def _digamma(x: jax.Array) -> jax.Array:
     product, derivative = _rising(x)
     inverse = 1 / (x + _SHIFT)
     asymptotic = jnp.log(x + _SHIFT) - 0.5 * inverse
-    return asymptotic + inverse**2 * _series(_DERIVATIVE, inverse**2) - derivative / product
+    digamma = asymptotic + inverse**2 * _series(_DERIVATIVE, inverse**2) - derivative / product
+    return log_gamma(x), digamma * tangent
 
 
 def _rising(x: jax.Array) -> tuple[jax.Array, jax.Array]:

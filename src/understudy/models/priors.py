@@ -56,6 +56,12 @@ _KNOWN: dict[str, _Entry] = {
     "beta": _Entry(ParameterKind.SHARE, ("a", "b"), dist.Beta),
     "dirichlet": _Entry(ParameterKind.SHARES, ("concentration",), dist.Dirichlet),
 }
+_SUPPORTS = {
+    ParameterKind.REAL: constraints.real,
+    ParameterKind.POSITIVE: constraints.positive,
+    ParameterKind.SHARE: constraints.unit_interval,
+    ParameterKind.SHARES: constraints.simplex,
+}
 _ANYWHERE = frozenset({"mean", "centre"})
 """Arguments that may be any number; all others must be positive."""
 
@@ -98,15 +104,7 @@ class Prior:
     @property
     def support(self) -> constraints.Constraint:
         """Where its density is not zero."""
-        match self.kind:
-            case ParameterKind.REAL:
-                return constraints.real
-            case ParameterKind.POSITIVE:
-                return constraints.greater_than(self.start) if self.start else constraints.positive
-            case ParameterKind.SHARE:
-                return constraints.unit_interval
-            case ParameterKind.SHARES:
-                return constraints.simplex
+        return constraints.greater_than(self.start) if self.start else _SUPPORTS[self.kind]
 
     def log_density(self, value: jax.Array) -> jax.Array:
         """Return the log density at a value, or the sum of those of an array's elements."""
@@ -120,8 +118,6 @@ class Prior:
             case ParameterKind.SHARES:
                 value = jnp.clip(value, _SMALLEST_SHARE, 1.0)
                 arguments = (jnp.full(value.shape, self.arguments[0]),)
-            case ParameterKind.REAL:
-                pass
         return jnp.sum(_KNOWN[self.name].build(*arguments).log_prob(value))
 
     def to_list(self) -> list[Any]:
@@ -136,42 +132,37 @@ def read_prior_options(texts: Iterable[str]) -> dict[str, Prior]:
     """Return priors by parameter from texts such as `Intercept=normal(0, 1)`."""
     priors: dict[str, Prior] = {}
     for text in texts:
-        parameter, prior = _read_prior(text)
+        parts = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
+        if parts is None:
+            raise BadInput(
+                f"'{text}' is not a prior: write NAME=DISTRIBUTION(numbers), for example "
+                f"Intercept=normal(0, 1)."
+            )
+        parameter, name, numbers = parts.groups()
+        try:
+            arguments = tuple(float(number) for number in numbers.split(","))
+        except ValueError:
+            raise BadInput(f"'{text}' is not a prior: its arguments must be numbers.") from None
+        prior = Prior(name, arguments)
         if parameter in priors:
             raise BadInput(f"two priors were given for '{parameter}': leave out one of them.")
         priors[parameter] = prior
     return priors
 
 
-def _read_prior(text: str) -> tuple[str, Prior]:
-    parts = re.fullmatch(r"\s*(.+?)\s*=\s*([^\s=()]+)\s*\(([^()]*)\)\s*", text)
-    if parts is None:
-        raise BadInput(
-            f"'{text}' is not a prior: write NAME=DISTRIBUTION(numbers), for example "
-            f"Intercept=normal(0, 1)."
-        )
-    parameter, name, numbers = parts.groups()
-    try:
-        arguments = tuple(float(number) for number in numbers.split(","))
-    except ValueError:
-        raise BadInput(f"'{text}' is not a prior: its arguments must be numbers.") from None
-    return parameter, Prior(name, arguments)
-
-
 def read_priors(given: object) -> dict[str, Prior]:
     """Return priors by parameter from a mapping to `(name, *numbers)`, which may be anything."""
     if not isinstance(given, Mapping):
         raise BadInput("priors must be a table of parameters and their distributions.")
-    return {_parameter(name): _prior(name, value) for name, value in given.items()}
+    priors: dict[str, Prior] = {}
+    for name, value in given.items():
+        if not isinstance(name, str):
+            raise BadInput("priors must be given by the names of parameters.")
+        priors[name] = _prior(name, value)
+    return priors
 
 
-def _parameter(name: object) -> str:
-    if not isinstance(name, str):
-        raise BadInput("priors must be given by the names of parameters.")
-    return name
-
-
-def _prior(parameter: object, value: object) -> Prior:
+def _prior(parameter: str, value: object) -> Prior:
     if isinstance(value, Prior):
         return value
     if isinstance(value, list | tuple):

@@ -53,8 +53,7 @@ class Selection:
     @property
     def probabilities(self) -> np.ndarray:
         """The probability of each candidate. Confidential."""
-        heights = (self.scores - self.scores.max()) / UNIT
-        weights = np.exp(heights)
+        weights = np.exp((self.scores - self.scores.max()) / UNIT)
         return weights / weights.sum()
 
     def resampled(self, generator: np.random.Generator, count: int) -> jax.Array:
@@ -149,20 +148,17 @@ def _chunk_loglik(model: Model, z: jax.Array, data: Data) -> jax.Array:
 
 
 def _pick(scores: np.ndarray, source: Source) -> int:
+    """Return the place of one score, in proportion to exp(score)."""
     if source.seeded:
         noise = source.generator().gumbel(size=len(scores))
         return int(np.argmax(scores / UNIT + noise))
-    return int(_measurement()(scores.tolist()))
-
-
-def _measurement() -> Any:
-    """Return OpenDP's noisy max with Gumbel noise, which picks in proportion to exp(score)."""
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    return dp.m.make_noisy_max(
+    noisy_max = dp.m.make_noisy_max(
         dp.vector_domain(dp.atom_domain(T="i64")),
         dp.linf_distance(T="i64", monotonic=False),
         dp.zero_concentrated_divergence(),
         scale=float(UNIT),
     )
+    return int(noisy_max(scores.tolist()))

@@ -34,14 +34,8 @@ def reach(model: Model, draws: jax.Array, data: Data, row: Row) -> Reach:
     def step(so_far: Reach, z: jax.Array) -> tuple[Reach, None]:
         loglik = model.record_loglik(model.constrain(z), data)
         size = jnp.where(jnp.isnan(loglik), jnp.inf, jnp.abs(loglik))
-        scored = jnp.abs(score(loglik, row))
-        return (
-            Reach(
-                jnp.maximum(so_far.risk, size),
-                jnp.maximum(so_far.largest_score, scored),
-            ),
-            None,
-        )
+        reached = Reach(size, jnp.abs(score(loglik, row)))
+        return jax.tree.map(jnp.maximum, so_far, reached), None
 
     nothing = jnp.zeros_like(row.alpha)
     return jax.lax.scan(step, Reach(nothing, nothing), draws)[0]

@@ -80,14 +80,6 @@ class _Chain(NamedTuple):
     step_size: jax.Array
 
 
-class _Walk(NamedTuple):
-    """A round of warm-up: the chain at its end, and draws and slopes in the round's frame."""
-
-    chain: _Chain
-    w: jax.Array
-    slopes: jax.Array
-
-
 class _Block(NamedTuple):
     z: jax.Array
     log_target: jax.Array
@@ -120,11 +112,10 @@ def nuts(
             [partial(_warm_up, model, target, source.key(), chain) for chain in chains],
             lambda done, number=number: progress(0.4 * (number + done) / ROUNDS),  # type: ignore[misc]
         )
-        chains = [walk.chain for walk in walks]
+        chains, w, slopes = (list(parts) for parts in zip(*walks, strict=True))
         if number < ROUNDS - 1:
-            w = np.concatenate([walk.w for walk in walks])
-            slopes = np.concatenate([walk.slopes for walk in walks])
-            target = target._replace(frame=learned(target.frame, w, slopes))
+            frame = learned(target.frame, np.concatenate(w), np.concatenate(slopes))
+            target = target._replace(frame=frame)
     blocks: list[list[_Block]] = []
     while True:
         begun = len(blocks)
@@ -161,7 +152,10 @@ def _heights(model: Model, target: _Target, points: jax.Array) -> jax.Array:
 
 
 @partial(jax.jit, static_argnames="model")
-def _warm_up(model: Model, target: _Target, key: jax.Array, chain: _Chain) -> _Walk:
+def _warm_up(
+    model: Model, target: _Target, key: jax.Array, chain: _Chain
+) -> tuple[_Chain, jax.Array, jax.Array]:
+    """Return the chain at the end of a round, and its draws and slopes in the round's frame."""
     log_density, metric = partial(target.log_density, model), jnp.ones(model.dimension)
     begin, adapt, end = dual_averaging_adaptation(_ACCEPTANCE)
 
@@ -180,7 +174,7 @@ def _warm_up(model: Model, target: _Target, key: jax.Array, chain: _Chain) -> _W
     # The earlier half may still have been on its way to where the target is.
     later = slice(ROUND // 2, None)
     moved = _Chain(target.frame.place(state.position), end(adapting))
-    return _Walk(moved, w[later], slopes[later])
+    return moved, w[later], slopes[later]
 
 
 @partial(jax.jit, static_argnames="model")
@@ -202,7 +196,7 @@ def _in_threads(tasks: list[Callable[[], Any]], done: Progress) -> list[Any]:
     """Run the tasks, as many at once as there are cores, and return their results in order."""
     pool = ThreadPoolExecutor(min(len(tasks), os.cpu_count() or 1))
     try:
-        futures = [pool.submit(_finished, task) for task in tasks]
+        futures = [pool.submit(lambda f: jax.block_until_ready(f()), task) for task in tasks]
         for count, _ in enumerate(as_completed(futures), start=1):
             done(count / len(tasks))
         return [future.result() for future in futures]
@@ -211,15 +205,12 @@ def _in_threads(tasks: list[Callable[[], Any]], done: Progress) -> list[Any]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _finished(task: Callable[[], Any]) -> Any:
-    return jax.block_until_ready(task())
-
-
 def _judged(model: Model, blocks: list[list[_Block]]) -> Fit:
-    z = np.concatenate([np.stack([chain.z for chain in block]) for block in blocks], axis=1)
-    log_targets = np.concatenate(
-        [np.stack([chain.log_target for chain in block]) for block in blocks], axis=1
-    )
-    divergences = sum(int(jnp.sum(chain.divergent)) for block in blocks for chain in block)
+    def joined(field: str) -> np.ndarray:
+        stacked = [np.stack([getattr(chain, field) for chain in block]) for block in blocks]
+        return np.concatenate(stacked, axis=1)
+
+    z, log_targets, divergent = map(joined, _Block._fields)
+    divergences = int(divergent.sum())
     convergence, theta = judge(model, jnp.asarray(z), jnp.asarray(log_targets), divergences)
     return Fit(z, theta, convergence)

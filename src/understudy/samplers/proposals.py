@@ -60,8 +60,12 @@ def prior_proposal(model: Model) -> Proposal:
 
     It is a public property of the model, and the same whenever it is asked for.
     """
-    few = model.dimension <= _FEW_PARAMETERS
-    centre, covariance = _weighted_moments(model) if few else _chain_moments(model)
+    if model.dimension <= _FEW_PARAMETERS:
+        centre, covariance = _weighted_moments(model)
+    else:
+        # Among many parameters no draw of a proposal is likely enough to stand for the prior.
+        z = np.asarray(_prior_chain(model, jax.random.key(0)))
+        centre, covariance = z.mean(axis=0), np.atleast_2d(np.cov(z, rowvar=False))
     covariance += 1e-6 * np.eye(model.dimension)
     return Proposal.with_covariance(centre, _WIDEN_PRIOR**2 * covariance)
 
@@ -73,23 +77,13 @@ def _weighted_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
     for _ in range(_PRIOR_ROUNDS):
         z = proposal.draw(generator, _PRIOR_DRAWS)
         log_weight = log_priors(model, z) - proposal.log_density(z)
-        weight = np.exp(log_weight - np.max(log_weight))
         # Half-hearted steps keep a round with few good draws from collapsing the next one.
-        weight = np.sqrt(weight)
+        weight = np.sqrt(np.exp(log_weight - np.max(log_weight)))
         weight /= weight.sum()
         centre = weight @ z
         covariance = (z - centre).T @ ((z - centre) * weight[:, None])
         proposal = Proposal.with_covariance(centre, covariance + 1e-6 * np.eye(model.dimension))
     return centre, covariance
-
-
-def _chain_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """Return about the prior's mean and covariance, from a chain.
-
-    Among many parameters no draw of a proposal is likely enough to stand for the prior.
-    """
-    z = np.asarray(_prior_chain(model, jax.random.key(0)))
-    return z.mean(axis=0), np.atleast_2d(np.cov(z, rowvar=False))
 
 
 @partial(jax.jit, static_argnames="model")

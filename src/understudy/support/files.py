@@ -82,16 +82,12 @@ def _left_beside(destination: Path) -> Iterator[Path]:
         with suppress(OSError):  # Whatever cannot be opened or locked is not ours to sweep.
             descriptor = _opened(path)
             try:
-                if _is_own(os.fstat(descriptor)) and _locks(descriptor):
+                status = os.fstat(descriptor)
+                plain = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
+                if plain and status.st_uid == os.geteuid() and _locks(descriptor):
                     yield path
             finally:
                 os.close(descriptor)
-
-
-def _is_own(status: os.stat_result) -> bool:
-    """Whether this is a file or a directory, and the user's."""
-    plain = stat.S_ISDIR(status.st_mode) or stat.S_ISREG(status.st_mode)
-    return plain and status.st_uid == os.geteuid()
 
 
 @contextmanager

@@ -9,8 +9,7 @@ from family_checks import LEVEL, continuous, count
 from understudy._jax import jax, jnp
 from understudy.models.families.truncation import (
     log_integral,
-    simulating_counts,
-    simulating_numbers,
+    simulating,
 )
 
 
@@ -38,9 +37,7 @@ def test_the_integral_of_a_concave_function_s_exponential(low, high):
 
 def test_numbers_are_drawn_from_the_mass_below_them():
     """The mass of [0, u] is u³ whatever η and θ say, on a column from 10 to 30."""
-    simulate = simulating_numbers(
-        continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u)
-    )
+    simulate = simulating(continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u))
     values = simulate(jax.random.key(0), jnp.zeros(4000), {})
     assert scipy.stats.kstest((values - 10) / 20, lambda u: np.clip(u, 0, 1) ** 3).pvalue > LEVEL
 
@@ -49,7 +46,7 @@ def test_numbers_are_drawn_from_the_mass_below_them():
 def test_counts_are_drawn_from_the_mass_up_to_them(largest):
     """Every count is as likely as any other, on a column that begins at 5."""
     column = count(largest, lower=5)
-    simulate = simulating_counts(column, lambda eta, theta: lambda k: jnp.log(k + 1))
+    simulate = simulating(column, lambda eta, theta: lambda k: jnp.log(k + 1))
     values = simulate(jax.random.key(0), jnp.zeros(7000), {})
     times = np.bincount(values.astype(int) - 5, minlength=largest + 1)
     assert len(times) == largest + 1

@@ -9,7 +9,7 @@ import scipy.stats
 from table_models import AGE, GENDER, WEEKS, schema
 from understudy._jax import jnp
 from understudy.models.base import Parameter
-from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
+from understudy.models.table.effects import Effects, log_standard_normals
 from understudy.models.table.variables import variable
 
 COLUMNS = schema(gender=GENDER, age=AGE, weeks=WEEKS).columns
@@ -17,7 +17,7 @@ GENDERS, AGES, NUMBERS = (variable(column) for column in COLUMNS)
 
 
 def test_a_code_s_log_probability_is_the_sum_of_constant_main_effects_and_pairs():
-    effects = Effects(NUMBERS, PairwiseFeatures((GENDERS, AGES)))
+    effects = Effects(NUMBERS, (GENDERS, AGES))
     generator = np.random.default_rng(0)
     theta = {p.name: jnp.asarray(generator.normal(size=p.shape)) for p in effects.parameters}
     assert list(theta) == ["weeks", "weeks by gender", "weeks by age", "weeks by gender:age"]
@@ -39,11 +39,11 @@ def test_a_code_s_log_probability_is_the_sum_of_constant_main_effects_and_pairs(
 def test_pairs_are_left_out_where_they_would_make_the_matrix_too_wide():
     many = [variable(schema(**{name: GENDER | {"levels": list("abcdefgh")}}).columns[0])
             for name in ("one", "other")]  # fmt: skip
-    few, wide = PairwiseFeatures((GENDERS, AGES)), PairwiseFeatures((many[0], many[1]))
+    few, wide = Effects(NUMBERS, (GENDERS, AGES)), Effects(NUMBERS, (many[0], many[1]))
     assert [block.order for block in few.blocks] == [0, 1, 1, 2]
     assert [block.order for block in wide.blocks] == [0, 1, 1, 2]
     third = variable(schema(third=GENDER | {"levels": list("abcdefgh")}).columns[0])
-    assert [block.order for block in PairwiseFeatures((*many, third)).blocks] == [0, 1, 1, 1]
+    assert [block.order for block in Effects(NUMBERS, (*many, third)).blocks] == [0, 1, 1, 1]
 
 
 def test_standard_normals_are_scipy_s():

@@ -1,10 +1,23 @@
 """Columns as codes: what is written is read back, and every value within a code is as likely."""
 
+import time
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import understudy as us
+from table_models import GENDER, schema
 from understudy.domain.schema import Column, Role, Type
-from understudy.models.table.variables import INTERVALS, draw_codes, variable
+from understudy.models.table.variables import (
+    INTERVALS,
+    contrasts,
+    draw_codes,
+    polynomials,
+    variable,
+    waves,
+)
 
 
 def continuous(lower=0.0, upper=100.0):
@@ -78,3 +91,54 @@ def test_codes_are_drawn_as_often_as_their_log_probabilities_say():
     for row in range(2):
         observed = np.bincount(codes[rows == row], minlength=3) / 50_000
         assert np.abs(observed - shares[row]).max() < 5 * np.sqrt(0.25 / 50_000)
+
+
+@given(st.integers(2, 30))
+def test_contrasts_are_orthogonal_and_treat_all_levels_alike(count):
+    found = contrasts(count)
+    product = found.T @ found
+    assert np.allclose(product, product[0, 0] * np.eye(count - 1))
+    assert np.allclose(found.sum(axis=0), 0)
+    assert np.allclose((found**2).sum(axis=1), 1)
+
+
+@given(st.integers(5, 60))
+def test_polynomials_are_orthogonal_with_mean_square_one(count):
+    found = polynomials(np.linspace(-3, 5, count) ** 3, 4)
+    assert np.allclose(found.T @ found / count, np.eye(4), atol=1e-8)
+    assert np.allclose(found.mean(axis=0), 0, atol=1e-8)
+
+
+def test_waves_are_what_line_and_parabola_leave_of_a_smooth_function():
+    points = np.linspace(-4, 4, 50)
+    shapes, sizes = waves(points, 0.8, 20)
+    plain = np.column_stack([np.ones(50), points, points**2])
+    assert np.allclose(plain.T @ shapes, 0, atol=1e-6)
+    assert (shapes[-1, :10] > 0.5).all()
+    nearness = np.exp(-((points[:, None] - points) ** 2) / (2 * 0.8**2))
+    left = np.eye(50) - plain @ np.linalg.pinv(plain)
+    assert np.allclose((shapes * sizes**2) @ shapes.T, left @ nearness @ left, atol=1e-6)
+
+
+def test_too_many_parameters_are_refused():
+    many = GENDER | {"levels": list(range(40))}
+    with pytest.raises(us.BadInput, match=r"parameters, more than 1,000: declare fewer levels"):
+        us.joint(schema(one=many, other=many))
+
+
+def test_names_that_make_two_parameters_one_are_refused():
+    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a by b'"):
+        us.joint(schema(**{"b": GENDER, "a": GENDER, "a by b": GENDER}))
+
+
+@pytest.mark.parametrize("build", [us.joint, us.mixture], ids=["joint", "mixture"])
+def test_columns_and_levels_are_counted_before_anything_is_built(build):
+    deep = GENDER | {"levels": [f"level {k}" for k in range(20_000)]}
+    wide = {f"column {k}": GENDER for k in range(1001)}
+    begun = time.monotonic()
+    with pytest.raises(us.BadInput, match=r"too many levels .* 'deep' alone 20,000"):
+        build(schema(deep=deep))
+    with pytest.raises(us.BadInput, match=r"has at least .* parameters, more than 1,000"):
+        build(schema(**wide))
+    # The contrasts among 20,000 levels alone would be 3 GB.
+    assert time.monotonic() - begun < 5

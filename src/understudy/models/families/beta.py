@@ -17,10 +17,12 @@ predictors. The log-likelihood of a record at an inflated bound is the log of it
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
-from understudy.models.beta_density import (
+from understudy.models.beta import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
     beta_loglik,
@@ -36,18 +38,11 @@ _PRECISION = Extra("lambda", Prior("pareto", (PRECISION_FLOOR, PRECISION_SHAPE))
 
 def beta(column: Column) -> Family:
     """Return the beta family of a continuous column."""
-    accept(column, "beta", Type.CONTINUOUS)
-    return Family(
-        extras=(_PRECISION,),
-        prepare=lambda values: logarithms(values, column),
-        loglik=_beta_regression,
-        simulate=lambda key, eta, theta: unscaled(_draw_beta(key, eta, theta), column),
-    )
+    return _family(column, "beta", _beta_regression, _draw_beta)
 
 
 def zero_inflated_beta(column: Column) -> Family:
     """Return the beta family with a share of records at the lower bound."""
-    accept(column, "zero-inflated-beta", Type.CONTINUOUS)
 
     def loglik(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
         share = _share(theta["at_lower"])
@@ -60,17 +55,11 @@ def zero_inflated_beta(column: Column) -> Family:
         at_lower = jax.random.uniform(keys[0], eta.shape) < _share(theta["at_lower"])
         return jnp.where(at_lower, 0.0, _draw_beta(keys[1], eta, theta))
 
-    return Family(
-        extras=(_PRECISION, Extra("at_lower", _UNIFORM)),
-        prepare=lambda values: logarithms(values, column),
-        loglik=loglik,
-        simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
-    )
+    return _family(column, "zero-inflated-beta", loglik, draw, "at_lower")
 
 
 def zero_one_inflated_beta(column: Column) -> Family:
     """Return the beta family with shares of records at both bounds."""
-    accept(column, "zero-one-inflated-beta", Type.CONTINUOUS)
 
     def loglik(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
         share, upper = _share(theta["at_bounds"]), _share(theta["upper_share"])
@@ -86,8 +75,20 @@ def zero_one_inflated_beta(column: Column) -> Family:
         bound = jnp.where(at_upper, 1.0, 0.0)
         return jnp.where(at_bound, bound, _draw_beta(keys[2], eta, theta))
 
+    return _family(column, "zero-one-inflated-beta", loglik, draw, "at_bounds", "upper_share")
+
+
+def _family(
+    column: Column,
+    name: str,
+    loglik: Callable[[jax.Array, Theta, Data], jax.Array],
+    draw: Callable[[jax.Array, jax.Array, Theta], jax.Array],
+    *shares: str,
+) -> Family:
+    """Return a family with a beta part, and shares of records elsewhere."""
+    accept(column, name, Type.CONTINUOUS)
     return Family(
-        extras=(_PRECISION, Extra("at_bounds", _UNIFORM), Extra("upper_share", _UNIFORM)),
+        extras=(_PRECISION, *(Extra(share, _UNIFORM) for share in shares)),
         prepare=lambda values: logarithms(values, column),
         loglik=loglik,
         simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),

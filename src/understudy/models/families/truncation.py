@@ -58,58 +58,42 @@ def log_integral(
     return top[..., 0] + jnp.log(total) + jnp.log(width)
 
 
-def simulating_numbers(
-    column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]
-) -> Simulate:
-    """Return the simulation of a family, from the log mass of [0, u] at η and θ."""
+def simulating(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]) -> Simulate:
+    """Return the simulation of a family, from the log mass of [0, u] or of 0, ..., k at η and θ.
+
+    The unit interval is halved on the scale of u^(1/8), as a density may have much of its mass next
+    to zero.
+    """
+    largest = int(column.width)
 
     @jax.jit
     def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
-        return _draw_between(key, log_mass_at(eta, theta), eta.shape)
+        log_mass = log_mass_at(eta, theta)
+        if column.whole:
+            ends = jnp.full(eta.shape, -1.0), jnp.full(eta.shape, float(largest))
+            return _inverted(key, log_mass, ends, jnp.ceil, largest.bit_length() + 1)
+        ends = jnp.zeros(eta.shape), jnp.ones(eta.shape)
+        return _inverted(key, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS) ** _POWER
 
+    if column.whole:
+        return lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta))
     return lambda key, eta, theta: unscaled(draw(key, eta, theta), column)
 
 
-def simulating_counts(
-    column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]
-) -> Simulate:
-    """Return the simulation of a family of counts, from the log mass of 0, ..., k at η and θ."""
-
-    @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
-        return _draw_count(key, log_mass_at(eta, theta), eta.shape, largest=int(column.width))
-
-    return lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta))
-
-
-def _draw_between(key: jax.Array, log_mass: LogMass, shape: tuple[int, ...]) -> jax.Array:
-    """Return draws u in [0, 1], where `log_mass` is the log mass of [0, u] up to a constant.
-
-    The interval is halved on the scale of u^(1/8), as a density may have much of its mass next to
-    zero.
-    """
-    upper = jnp.ones(shape)
-    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(upper)
-
-    def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        middle = (ends[0] + ends[1]) / 2
-        below = log_mass(middle**_POWER) < target
-        return jnp.where(below, middle, ends[0]), jnp.where(below, ends[1], middle)
-
-    return jax.lax.fori_loop(0, _HALVINGS, halve, (0 * upper, upper))[1] ** _POWER
-
-
-def _draw_count(
-    key: jax.Array, log_mass: LogMass, shape: tuple[int, ...], *, largest: int
+def _inverted(
+    key: jax.Array,
+    log_mass: LogMass,
+    ends: tuple[jax.Array, jax.Array],
+    rounded: Callable[[jax.Array], jax.Array],
+    halvings: int,
 ) -> jax.Array:
-    """Return draws from 0 to `largest`, where `log_mass` is the log mass of 0, ..., k."""
-    ends = jnp.full(shape, -1.0), jnp.full(shape, float(largest))
-    target = jnp.log(jax.random.uniform(key, shape)) + log_mass(ends[1])
+    """Return draws between the ends, where `log_mass` is the log mass up to a place."""
+    target = jnp.log(jax.random.uniform(key, ends[1].shape)) + log_mass(ends[1])
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        # Where the ends are neighbours already, the middle is the upper one, and nothing changes.
-        middle = jnp.ceil((ends[0] + ends[1]) / 2)
+        # Where the ends are neighbours already, the middle may be the upper one: nothing changes.
+        middle = rounded((ends[0] + ends[1]) / 2)
         below = (log_mass(middle) < target) & (middle < ends[1])
         return jnp.where(below, middle, ends[0]), jnp.where(below, ends[1], middle)
 
-    return jax.lax.fori_loop(0, largest.bit_length() + 1, halve, ends)[1]
+    return jax.lax.fori_loop(0, halvings, halve, ends)[1]

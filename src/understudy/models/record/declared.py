@@ -1,19 +1,23 @@
 """A model as the schema's declarations change it.
 
-A model describes one row. What the schema says about rows (a rule fixes a value, a value may be
-missing, a row stands for many people, several rows belong to one person) holds for any model, and
-is added to it here, from the row outwards.
+A model describes one row. What the schema says about rows holds for any model, and is added to it
+here, from the row outwards: a rule fixes a value, a value may be missing (`missing.py`), a row
+stands for many people, several rows belong to one person (`units.py`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-from understudy.models.base import Model
-from understudy.models.record.fixed import without_fixed_terms
+import numpy as np
+
+from understudy._jax import jax, jnp
+from understudy.domain.rules import determined
+from understudy.domain.tables import Columns
+from understudy.models.base import Data, Model, Theta, extended, without
 from understudy.models.record.missing import with_missing_values
-from understudy.models.record.survey import with_survey_weights
 from understudy.models.record.units import by_unit
 
 
@@ -26,6 +30,65 @@ def as_declared(model: Model) -> Model:
     if model.as_declared:
         return model
     declared = model
-    for change in (without_fixed_terms, with_missing_values, with_survey_weights, by_unit):
+    for change in (without_fixed_terms, with_missing_values, _with_survey_weights, by_unit):
         declared = change(declared)
     return model if declared is model else replace(declared, as_declared=True)
+
+
+def without_fixed_terms(model: Model) -> Model:
+    """Return the model of one column with f(x) → 0 where a rule fixes the column's value.
+
+    A salary that has to be 0 because somebody is not employed says nothing about θ, and where 0 is
+    an edge of the domain its density would be infinite. Whether a rule fixes the value is decided
+    by the record's public columns alone. Models of several columns keep all terms, and their
+    simulated rows are set right afterwards (`domain/satisfying.py`).
+    """
+    schema = model.schema
+    fixable = {each.column for rule in schema.rules for each in rule.assignments}
+    if len(schema.confidential) != 1 or schema.confidential[0].name not in fixable:
+        return model
+    outcome = schema.confidential[0].name
+
+    def is_fixed(columns: Columns) -> np.ndarray:
+        nowhere = np.zeros(len(columns[outcome]), dtype=bool)
+        return determined(schema.rules, columns).get(outcome, nowhere)
+
+    return _changed(
+        model, "fixed by a rule", is_fixed, lambda fixed, loglik: jnp.where(fixed, 0.0, loglik)
+    )
+
+
+def _with_survey_weights(model: Model) -> Model:
+    """Return the model with f(x) → (w / average) f(x), where the schema declares a weight.
+
+    Inside the clip, so that the draw estimates the population and not the sample, while no record
+    counts for more than its bound allows. `average` is declared: divided by the mean weight of the
+    table, each score would depend on all the other records.
+    """
+    weight = model.schema.survey_weight
+    if weight is None:
+        return model
+    return _changed(
+        model,
+        "survey weight over its average",
+        lambda columns: columns[weight.name] / weight.average,
+        # A row of weight 0 counts for nothing, even where its density is infinite.
+        lambda share, loglik: jnp.where(share > 0, share * loglik, 0.0),
+    )
+
+
+def _changed(
+    model: Model,
+    name: str,
+    values: Callable[[Columns], np.ndarray],
+    change: Callable[[jax.Array, jax.Array], jax.Array],
+) -> Model:
+    """Return the model with one more prepared array, which changes each record's log-likelihood."""
+
+    def prepare(columns: Columns) -> Data:
+        return extended(model.prepare(columns), name, values(columns))
+
+    def record_loglik(theta: Theta, data: Data) -> jax.Array:
+        return change(data[name], model.record_loglik(theta, without(data, name)))
+
+    return replace(model, prepare=prepare, record_loglik=record_loglik)

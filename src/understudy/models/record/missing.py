@@ -45,12 +45,6 @@ def with_missing_values(model: Model) -> Model:
         )
     inside = model.schema.public_points(1)[outcome.name]
 
-    def own(theta: Theta) -> Theta:
-        return {name: value for name, value in theta.items() if name != probability.name}
-
-    def log_prior(theta: Theta) -> jax.Array:
-        return model.log_prior(own(theta))
-
     def prepare(columns: Columns) -> Data:
         values = columns[outcome.name]
         missing = is_missing(values, outcome)
@@ -60,12 +54,13 @@ def with_missing_values(model: Model) -> Model:
 
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
         p = jnp.clip(theta[probability.name], _SMALLEST, _LARGEST)
-        observed = jnp.log1p(-p) + model.record_loglik(own(theta), without(data, _MISSING))
+        own, rest = without(theta, probability.name), without(data, _MISSING)
+        observed = jnp.log1p(-p) + model.record_loglik(own, rest)
         return jnp.where(data[_MISSING], jnp.log(p), observed)
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
         key, other = jax.random.split(key)
-        simulated = model.simulate(key, own(theta), public, rows)
+        simulated = model.simulate(key, without(theta, probability.name), public, rows)
         missing = np.asarray(jax.random.bernoulli(other, theta[probability.name], (rows,)))
         values = np.asarray(simulated[outcome.name])
         code = np.nan if outcome.numeric else -1
@@ -74,7 +69,7 @@ def with_missing_values(model: Model) -> Model:
     return replace(
         model,
         parameters=(*model.parameters, probability),
-        log_prior=log_prior,
+        log_prior=lambda theta: model.log_prior(without(theta, probability.name)),
         prepare=prepare,
         record_loglik=record_loglik,
         simulate=simulate,

@@ -2,8 +2,7 @@
 
 - `joint.py`: each column given those before it
 - `mixture.py`: a mixture of components within which columns are independent
-- `variables.py`: a column as codes, with what prior and predictions need to know of it
+- `variables.py`: a column as codes, with what prior and predictions need to know of it, and how
+  large a model of them may become
 - `effects.py`: how some variables bear on another
-- `directions.py`: in which ways a distribution over codes can differ from an even one
-- `limits.py`: how large a model may become
 """

@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
 from understudy.models.base import Data, Parameter, Theta
-from understudy.models.table.variables import Variable, draw_codes
+from understudy.models.table.variables import Codes, Floats, Variable, draw_codes
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 CodesOf = dict[str, Codes]
 
 LARGEST_WIDTH = 64
@@ -35,31 +32,34 @@ LARGEST_GRID = 1024
 class Block:
     """Neighbouring columns of the matrix of features: the constant, one variable, or two."""
 
-    label: str
+    name: str
+    """That of the parameter with its coefficients."""
     width: int
     order: int
     """How many variables it is of."""
 
 
 @dataclass(frozen=True)
-class PairwiseFeatures:
-    """The features of some predictors and of their pairs."""
+class Effects:
+    """Coefficients of one variable's directions, as functions of its predictors' features."""
 
+    variable: Variable
     predictors: tuple[Variable, ...]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The constant first, then main effects, then pairs if there is room for them."""
-        mains = [Block(v.name, v.features.shape[1], 1) for v in self.predictors]
-        if sum(block.width for block in mains) >= LARGEST_WIDTH:
-            return (Block("", 1, 0), *mains)
-        pairs = [
-            Block(f"{one.label}:{other.label}", one.width * other.width, 2)
-            for one, other in itertools.combinations(mains, 2)
-        ]
-        blocks = [Block("", 1, 0), *mains]
-        room = sum(block.width for block in (*blocks, *pairs)) <= LARGEST_WIDTH
-        return tuple(blocks + pairs if room else blocks)
+        own, widths = self.variable.name, {v.name: v.features.shape[1] for v in self.predictors}
+        mains = (Block(f"{own} by {name}", width, 1) for name, width in widths.items())
+        blocks = (Block(own, 1, 0), *mains)
+        if sum(block.width for block in blocks) > LARGEST_WIDTH:
+            return blocks
+        pairs = tuple(
+            Block(f"{own} by {one}:{other}", widths[one] * widths[other], 2)
+            for one, other in itertools.combinations(widths, 2)
+        )
+        room = sum(block.width for block in blocks + pairs) <= LARGEST_WIDTH
+        return blocks + pairs if room else blocks
 
     @cached_property
     def grid(self) -> Floats | None:
@@ -89,36 +89,25 @@ class PairwiseFeatures:
             ]
         return np.column_stack(columns)
 
-
-@dataclass(frozen=True)
-class Effects:
-    """Coefficients of one variable's directions, as functions of its predictors' features."""
-
-    variable: Variable
-    predictors: PairwiseFeatures
-
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """One parameter for each block of features, named after it."""
         return tuple(
             Parameter(
-                self._name(block),
+                block.name,
                 constraints.real,
                 ((block.width,) if block.order else ()) + self.variable.widths[block.order].shape,
             )
-            for block in self.predictors.blocks
+            for block in self.blocks
         )
-
-    def _name(self, block: Block) -> str:
-        return f"{self.variable.name} by {block.label}" if block.order else self.variable.name
 
     def log_shares(self, theta: Theta, matrix: jax.Array | Floats) -> jax.Array:
         """Return the log probability of every code for every row of a matrix of features."""
         directions = self.variable.directions
         start, total = 0, jnp.asarray(self.variable.base)
-        for block in self.predictors.blocks:
+        for block in self.blocks:
             widths = self.variable.widths[block.order]
-            coefficients = jnp.reshape(theta[self._name(block)], (block.width, -1)) * widths
+            coefficients = jnp.reshape(theta[block.name], (block.width, -1)) * widths
             columns = matrix[:, start : start + block.width]
             total = total + (columns @ coefficients) @ directions[:, : len(widths)].T
             start += block.width
@@ -127,17 +116,17 @@ class Effects:
     def prepare(self, codes: CodesOf) -> Data:
         """Return what `loglik` needs to know about each record."""
         own = codes[self.variable.name]
-        if self.predictors.grid is None:
-            matrix = jnp.asarray(self.predictors.matrix(codes, len(own)))
+        if self.grid is None:
+            matrix = jnp.asarray(self.matrix(codes, len(own)))
             return {self._code: jnp.asarray(own), self._features: matrix}
-        cells = self.predictors.cells(codes, len(own))
+        cells = self.cells(codes, len(own))
         return {self._code: jnp.asarray(cells * self.variable.count + own)}
 
     def loglik(self, theta: Theta, data: Data) -> jax.Array:
         """Return the log probability of each record's code, given the predictors."""
         codes = data[self._code]
-        if self.predictors.grid is not None:
-            return jnp.ravel(self.log_shares(theta, self.predictors.grid))[codes]
+        if self.grid is not None:
+            return jnp.ravel(self.log_shares(theta, self.grid))[codes]
         shares = self.log_shares(theta, data[self._features])
         return jnp.take_along_axis(shares, codes[:, None], axis=1)[:, 0]
 
@@ -145,10 +134,10 @@ class Effects:
         self, generator: np.random.Generator, theta: Theta, codes: CodesOf, rows: int
     ) -> Codes:
         """Draw a code for each record, given the predictors."""
-        if self.predictors.grid is not None:
-            shares = self.log_shares(theta, self.predictors.grid)
-            return draw_codes(generator, shares, self.predictors.cells(codes, rows))
-        shares = self.log_shares(theta, self.predictors.matrix(codes, rows))
+        if self.grid is not None:
+            shares = self.log_shares(theta, self.grid)
+            return draw_codes(generator, shares, self.cells(codes, rows))
+        shares = self.log_shares(theta, self.matrix(codes, rows))
         return draw_codes(generator, shares, np.arange(rows))
 
     @property

@@ -29,9 +29,8 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Data, Model, Theta, host_generator
-from understudy.models.table.effects import Effects, PairwiseFeatures, log_standard_normals
-from understudy.models.table.limits import check_columns, check_size
-from understudy.models.table.variables import Variable, variable
+from understudy.models.table.effects import Effects, log_standard_normals
+from understudy.models.table.variables import Variable, check_columns, check_size, variable
 
 
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
@@ -50,12 +49,11 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
     # Each column has a constant, and an effect of every one before it.
     given, own = len(schema.public), len(schema.confidential)
     least = own + own * given + own * (own - 1) // 2
-    check_columns("joint", (*schema.public, *schema.confidential), least)
+    check_columns("joint", schema, least)
     public = tuple(variable(column) for column in schema.public)
     modelled = _in_order(schema, order)
     terms = tuple(
-        Effects(each, PairwiseFeatures((*public, *modelled[:place])))
-        for place, each in enumerate(modelled)
+        Effects(each, (*public, *modelled[:place])) for place, each in enumerate(modelled)
     )
     parameters = check_size("joint", tuple(p for term in terms for p in term.parameters))
 
@@ -97,8 +95,6 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
 
 def _in_order(schema: Schema, order: Sequence[str] | None) -> tuple[Variable, ...]:
     names = [column.name for column in schema.confidential]
-    if not names:
-        raise BadInput("the joint model needs a confidential column, but the schema has none.")
     if order is None:
         modelled = [variable(column) for column in schema.confidential]
         return tuple(sorted(modelled, key=lambda each: each.edges is not None))

@@ -34,11 +34,15 @@ from numpyro.distributions import constraints
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
-from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.table.effects import log_standard_normals
-from understudy.models.table.limits import check_columns, check_size
-from understudy.models.table.variables import Variable, draw_codes, variable
+from understudy.models.table.variables import (
+    Variable,
+    check_columns,
+    check_size,
+    draw_codes,
+    variable,
+)
 
 COMPONENTS = 24
 CONCENTRATION = 48.0
@@ -96,11 +100,7 @@ def mixture(schema: Schema) -> Model:
     Raises:
         BadInput: If there is no confidential column, or there would be too many parameters.
     """
-    if not schema.confidential:
-        raise BadInput("the mixture model needs a confidential column, but the schema has none.")
-    check_columns(
-        "mixture", (*schema.public, *schema.confidential), COMPONENTS + len(schema.confidential)
-    )
+    check_columns("mixture", schema, COMPONENTS + len(schema.confidential))
     columns = [
         _Tilted(variable(column), turn)
         for turn, column in enumerate((*schema.public, *schema.confidential))
