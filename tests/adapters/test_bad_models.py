@@ -39,8 +39,8 @@ from scipy.special import expit
 from understudy import from_bambi, from_pymc
 from understudy._jax import jax, jnp
 from understudy.adapters.functions import check_closure
+from understudy.adapters.loading import from_any
 from understudy.adapters.numpyro import from_numpyro
-from understudy.adapters.recognise import from_any
 from understudy.cli import run
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput

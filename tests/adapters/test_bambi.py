@@ -11,7 +11,7 @@ from understudy import formula, from_bambi  # noqa: E402
 from understudy._jax import jax, jnp  # noqa: E402
 from understudy.adapters.bambi import as_frame  # noqa: E402
 from understudy.adapters.checks import example_table  # noqa: E402
-from understudy.adapters.recognise import from_any  # noqa: E402
+from understudy.adapters.loading import from_any  # noqa: E402
 from understudy.cli import run  # noqa: E402
 from understudy.domain.schema import Schema  # noqa: E402
 from understudy.errors import BadInput  # noqa: E402

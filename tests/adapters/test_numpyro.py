@@ -429,7 +429,7 @@ def test_a_function_that_is_not_a_model_of_records_is_refused(function, reason):
 
 def test_even_unchecked_a_record_is_scored_alone(monkeypatch):
     """The comparison with whole tables is for the user; the guarantee does not rest on it."""
-    monkeypatch.setattr("understudy.adapters.numpyro.check", lambda program, model: None)
+    monkeypatch.setattr("understudy.adapters.numpyro.check", lambda model, evaluate: None)
     model = from_numpyro(table_likelihood, schema=REAL)
     theta = model.constrain(jnp.zeros(model.dimension))
     table = np.array([1.0, 2.0, 30.0])

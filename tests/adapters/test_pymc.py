@@ -15,8 +15,8 @@ from pytensor.printing import Print  # noqa: E402
 
 from understudy import Anchored, formula, from_pymc, synthesize  # noqa: E402
 from understudy._jax import jax, jnp  # noqa: E402
+from understudy.adapters.loading import from_any  # noqa: E402
 from understudy.adapters.numpyro import from_numpyro  # noqa: E402
-from understudy.adapters.recognise import from_any  # noqa: E402
 from understudy.cli import run  # noqa: E402
 from understudy.domain.schema import Schema  # noqa: E402
 from understudy.errors import BadInput  # noqa: E402

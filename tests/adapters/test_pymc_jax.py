@@ -8,8 +8,7 @@ pm = pytest.importorskip("pymc")
 
 from understudy import from_pymc  # noqa: E402
 from understudy._jax import jax, jnp  # noqa: E402
-from understudy.adapters.pymc_jax import to_numpy  # noqa: E402
-from understudy.adapters.pymc_special import erfcx  # noqa: E402
+from understudy.adapters.pymc_jax import erfcx, to_numpy  # noqa: E402
 from understudy.domain.schema import Schema  # noqa: E402
 
 NONNEGATIVE = Schema.from_dict(
