@@ -6,11 +6,12 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
+import scipy.special
 import scipy.stats
 
 from numpyro_functions import REAL, SCHEMA, SIZE, raises, table_likelihood
 from understudy._jax import jax, jnp
-from understudy.adapters.numpyro import from_numpyro
+from understudy.adapters.numpyro import from_numpyro, log_sum
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.models.beta import beta as shipped_beta
@@ -287,3 +288,11 @@ def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence
         from_numpyro(function, schema=SCHEMA)
     assert "\n" not in str(fault.value)
     assert str(fault.value).endswith(".")
+
+
+def test_a_sum_of_terms_is_scipy_s_and_has_no_slope_where_it_is_infinite():
+    terms = jnp.array([[-np.inf, 1.0, np.inf, -np.inf], [-np.inf, 2.0, 1.0, 0.5]])
+    np.testing.assert_allclose(log_sum(terms), scipy.special.logsumexp(terms, axis=0))
+    slopes = jax.jacrev(lambda terms: jnp.sum(jnp.nan_to_num(log_sum(terms))))(terms)
+    expected = [[0.0, 1 / (1 + np.e), 0.0, 0.0], [0.0, np.e / (1 + np.e), 0.0, 1.0]]
+    np.testing.assert_allclose(slopes, expected, atol=1e-12)

@@ -77,13 +77,6 @@ def scored_alone(
     return jnp.where(finite, alone(theta, safe), value)
 
 
-def log_sum(terms: jax.Array) -> jax.Array:
-    """Return log Σ exp over the first axis, whose gradient is zero where the sum is not finite."""
-    value = jax.nn.logsumexp(jax.lax.stop_gradient(terms), axis=0)
-    finite = jnp.isfinite(value)
-    return jnp.where(finite, jax.nn.logsumexp(jnp.where(finite, terms, 0.0), axis=0), value)
-
-
 def check(model: Model, evaluate: Callable[[Theta, Columns], Evaluation]) -> None:
     """Refuse a model that cannot be trusted, with a sentence that says what to change.
 

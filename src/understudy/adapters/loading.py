@@ -31,8 +31,7 @@ from understudy.models.priors import read_prior_options
 from understudy.models.table.joint import joint
 from understudy.models.table.mixture import mixture
 
-BUILT_IN = ("beta", "joint", "mixture")
-_WITHOUT_ORDER = {"beta": beta, "mixture": mixture}
+_BUILT_IN = {"beta": beta, "joint": joint, "mixture": mixture}
 _REST = {"priors"}
 """What else the spec of a formula may hold."""
 _RAISED = object()
@@ -68,14 +67,13 @@ def load_model(
 
 def _built_in(text: str, schema: Schema) -> Model:
     name, colon, order = text.partition(":")
-    if name == "joint":
-        names = [each.strip() for each in order.split(",")] if colon else None
-        return joint(schema, order=names)
-    if text in _WITHOUT_ORDER:
-        return _WITHOUT_ORDER[text](schema)
+    if name == "joint" and colon:
+        return joint(schema, order=[each.strip() for each in order.split(",")])
+    if text in _BUILT_IN:
+        return _BUILT_IN[text](schema)
     raise BadInput(
-        f"'{text}' is not a model{nearest(text, BUILT_IN)}: give a built-in name "
-        f"({', '.join(BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
+        f"'{text}' is not a model{nearest(text, _BUILT_IN)}: give a built-in name "
+        f"({', '.join(_BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
         f"path/to/file.py:function."
     )
 

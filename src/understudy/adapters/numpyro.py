@@ -21,14 +21,7 @@ from numpyro.distributions.distribution import validation_enabled
 from numpyro.infer import init_to_uniform
 
 from understudy._jax import jax, jnp
-from understudy.adapters.checks import (
-    SIZES,
-    Evaluation,
-    check,
-    example_table,
-    log_sum,
-    scored_alone,
-)
+from understudy.adapters.checks import SIZES, Evaluation, check, example_table, scored_alone
 from understudy.adapters.functions import AS_GIVEN, arguments, digest, title_of, user_code
 from understudy.adapters.numpyro_sites import Site, Sites
 from understudy.domain.schema import Schema
@@ -203,6 +196,13 @@ class _Program:
         fixed = handlers.substitute(self.function, data=drawn)
         sites = self.trace(columns, rows, handlers.seed(fixed, rng_seed=key))
         return {name: np.asarray(sites[name]["value"]) for name in self.sites.outcomes}
+
+
+def log_sum(terms: jax.Array) -> jax.Array:
+    """Return log Σ exp over the first axis, whose gradient is zero where the sum is not finite."""
+    value = jax.nn.logsumexp(jax.lax.stop_gradient(terms), axis=0)
+    finite = jnp.isfinite(value)
+    return jnp.where(finite, jax.nn.logsumexp(jnp.where(finite, terms, 0.0), axis=0), value)
 
 
 def _log_prob(site: Site) -> jax.Array:

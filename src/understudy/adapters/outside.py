@@ -24,12 +24,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from understudy.adapters.reached import (
-    is_kept_by_library,
-    is_library,
-    package_of,
-    taken_from_outside,
-)
+from understudy.adapters.reached import is_kept_by_library, is_library, taken_from_outside
 
 _MOST_ENTRIES = 100
 """Knots, levels and cut points that a person writes down are fewer; most tables are longer."""
@@ -132,12 +127,14 @@ def _judged(value: Any) -> str | None:
 
 
 def _computed(value: Any) -> str | None:
-    bases = type(value).__mro__
-    if any(package_of(base) in _TABLES for base in bases):
+    bases = [
+        (str(base.__module__).partition(".")[0], base.__name__) for base in type(value).__mro__
+    ]
+    if any(package in _TABLES for package, _ in bases):
         return "a table"
     if any(hasattr(type(value), name) for name in _ARRAYS):
         return "a table" if getattr(value, "ndim", 1) else "a computed number"
-    if any(package_of(base) == "pytensor" and base.__name__ == "Variable" for base in bases):
+    if ("pytensor", "Variable") in bases:
         return "a variable"
     return None
 

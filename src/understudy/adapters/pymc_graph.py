@@ -40,6 +40,8 @@ from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Data, Model, Parameter, Theta
 
+Density = Callable[[Theta, Any], jax.Array]
+
 _IMPROPER = (type(Flat.rv_op), type(HalfFlat.rv_op))
 
 
@@ -122,19 +124,17 @@ class Graph:
         split = len(self._theta)
         return [density.sum() for density in densities[:split]], densities[split:]
 
-    def log_prior_function(self) -> Callable[[Theta, Any], jax.Array]:
-        """Return the log prior as a JAX function of θ and a table of one public record."""
-        return self._of_one_record(self._densities[0])
+    def log_densities(self) -> tuple[Density, Density]:
+        """Return log prior and log-likelihood as JAX functions of θ and a table of one record."""
 
-    def loglik_function(self) -> Callable[[Theta, Any], jax.Array]:
-        """Return the log-likelihood as a JAX function of θ and a table of one record."""
+        def compiled(densities: list[Any]) -> Density:
+            inputs, outputs = self._placed([pt.add(*densities, 0.0)], 1)
+            function = to_jax([*self._theta.values(), *inputs], outputs)
+            return lambda theta, table: function(*self._ordered(theta, table))[0]
+
+        prior = compiled(self._densities[0])
         self._check_splits(1)
-        return self._of_one_record(self._densities[1])
-
-    def _of_one_record(self, densities: list[Any]) -> Callable[[Theta, Any], jax.Array]:
-        inputs, outputs = self._placed([pt.add(*densities, 0.0)], 1)
-        function = to_jax([*self._theta.values(), *inputs], outputs)
-        return lambda theta, table: function(*self._ordered(theta, table))[0]
+        return prior, compiled(self._densities[1])
 
     def evaluate(self, thetas: Theta, arrays: Columns) -> Evaluation:
         """Return what the model itself computes on a table."""
@@ -148,10 +148,8 @@ class Graph:
             function(*self._ordered({name: np.asarray(v[k]) for name, v in thetas.items()}, arrays))
             for k in range(len(next(iter(thetas.values()))))
         ]
-        return Evaluation(
-            {name: np.array([each[k] for each in evaluated]) for k, name in enumerate(self.free)},
-            np.array([each[-1] for each in evaluated]),
-        )
+        *densities, loglik = map(np.array, zip(*evaluated, strict=True))
+        return Evaluation(dict(zip(self.free, densities, strict=True)), loglik)
 
     def _check_splits(self, rows: int) -> None:
         """Refuse a model whose log-likelihood is not one number for each record."""
@@ -254,7 +252,7 @@ def as_model(
     graph = build(example_table(schema, SIZES[0]))
     with user_code(title, "read as a model of records", AS_GIVEN):
         parameters = graph.parameters
-        prior, loglik = graph.log_prior_function(), graph.loglik_function()
+        prior, loglik = graph.log_densities()
         simulator = graph.simulator()
 
     def arrays(columns: Columns, graph: Graph = graph) -> Columns:

@@ -93,11 +93,6 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(each)
 
 
-def package_of(kind: type) -> str:
-    """Return the package in which a class is defined."""
-    return str(kind.__module__).partition(".")[0]
-
-
 def is_library(name: str | None) -> bool:
     """Whether a module comes with Python, with this library, or from where libraries are put.
 
