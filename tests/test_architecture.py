@@ -161,20 +161,10 @@ def test_modules_and_functions_are_short(path):
 MODULES = [path for path in FILES if path.parent != PACKAGE and path.stem != "__init__"]
 
 
-TESTED_WITH = {
-    **dict.fromkeys(["checks", "functions", "libraries", "outside", "reached"], "bad_models"),
-    **dict.fromkeys(["pymc_graph", "pymc_jax", "pymc_model", "pymc_source"], "pymc"),
-    **{"pymc_support": "pymc", "bambi_inputs": "bambi", "numpyro_sites": "numpyro"},
-    "recognise": "loading",
-}
-"""Parts of an adapter that are tested through the models that they read."""
-
-
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_every_module_has_its_tests(path):
     place = path.relative_to(PACKAGE)
-    name = TESTED_WITH.get(place.stem, place.stem) if "adapters" in place.parts else place.stem
-    test = Path(__file__).parent / place.with_name(f"test_{name}.py")
+    test = Path(__file__).parent / place.with_name(f"test_{place.name}")
     assert test.exists(), f"{place} has no {test.relative_to(Path(__file__).parents[1])}"
 
 

@@ -8,7 +8,10 @@ import sys
 
 import pytest
 
-from understudy.adapters.loading import load_model, model_file
+from numpyro_functions import TABLE, wrong_return
+from understudy import from_bambi, from_pymc
+from understudy.adapters.loading import from_any, load_model, model_file
+from understudy.cli import run
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 
@@ -83,3 +86,50 @@ def test_what_is_no_python_is_told_in_a_sentence(file, contents):
     file.write_bytes(contents)
     with pytest.raises(BadInput, match=r"the model file '.*mine\.py' raised \w*Error"):
         load_model(f"{file}:staff", schema=SCHEMA)
+
+
+def test_something_that_is_no_model_is_told_what_a_model_is():
+    with pytest.raises(BadInput, match="'DataFrame' is no model: give a NumPyro function"):
+        from_any(TABLE, schema=SCHEMA)
+    with pytest.raises(BadInput, match="'dict' does not say what arguments it takes"):
+        from_any(dict, schema=SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("    return dist.Normal(0, 1)", "samples nothing"),
+        ("    numpyro.sample('age', dist.Normal(0, 1))", "no observed site"),
+        ("    return len(TABLE)", "table baked in, 'TABLE'"),
+    ],
+)
+def test_on_the_command_line_it_is_one_sentence_and_exit_code_2(desk, capsys, body, complaint):
+    (desk / "model.py").write_text(
+        "import numpyro\nimport numpyro.distributions as dist\nimport pandas as pd\n"
+        f"TABLE = pd.DataFrame({{'salary': [1.0]}})\n\ndef pay(salary, n):\n{body}\n"
+    )
+    job = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--epsilon", "1"]
+    assert run([*job, "--model", "model.py:pay"]) == 2
+    error = capsys.readouterr().err
+    assert complaint in error
+    assert "Traceback" not in error
+    assert not (desk / "out").exists()
+
+
+@pytest.mark.parametrize("package", ["pymc", "pytensor", "bambi"])
+def test_a_file_that_needs_a_missing_extra_is_told_how_to_get_it(
+    desk, capsys, monkeypatch, package
+):
+    monkeypatch.setitem(sys.modules, package, None)
+    (desk / "model.py").write_text(f"import {package}\n")
+    job = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out", "--epsilon", "1"]
+    assert run([*job, "--model", "model.py:pay"]) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    assert f"needs {package}, which is not installed: pip install 'understudy[pymc]'." in error
+
+
+@pytest.mark.parametrize(("convert", "package"), [(from_pymc, "pymc"), (from_bambi, "bambi")])
+def test_in_python_a_missing_extra_gets_the_same_sentence(monkeypatch, convert, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(BadInput, match=rf"needs {package}, .* pip install 'understudy\[pymc\]'"):
+        convert(wrong_return, schema=SCHEMA)

@@ -1,13 +1,17 @@
+"""NumPyro functions: their densities by hand, discrete variables summed out, and threads."""
+
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
+import scipy.special
 import scipy.stats
 
+from numpyro_functions import REAL, SCHEMA, SIZE, raises, table_likelihood
 from understudy._jax import jax, jnp
-from understudy.adapters.numpyro import from_numpyro
+from understudy.adapters.numpyro import from_numpyro, log_sum
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.models.beta import beta as shipped_beta
@@ -135,11 +139,6 @@ def marginalised(y, n):
         numpyro.sample("y", mixture, obs=y)
 
 
-REAL = Schema.from_dict(
-    {"columns": {"y": {"role": "confidential", "type": "continuous", "bounds": [-20, 20]}}}
-)
-
-
 def test_a_mixture_with_its_components_summed_out_is_a_model():
     model = from_numpyro(marginalised, schema=REAL)
     assert [p.name for p in model.parameters] == ["weights", "centres"]
@@ -209,129 +208,11 @@ def test_a_sum_with_infinite_terms_keeps_a_finite_gradient():
         assert np.any(np.asarray(slope) != 0)
 
 
-def endless(y, n):
-    rate = numpyro.sample("rate", dist.Gamma(2.0, 1.0))
-    with numpyro.plate("records", n):
-        count = numpyro.sample("count", dist.Poisson(rate))
-        numpyro.sample("y", dist.Normal(count, 1), obs=y)
-
-
-def too_many(y, n):
-    rate = numpyro.sample("rate", dist.Beta(2.0, 1.0))
-    with numpyro.plate("records", n):
-        count = numpyro.sample("count", dist.Binomial(64, rate))
-        numpyro.sample("y", dist.Normal(count, 1), obs=y)
-
-
-def several_at_once(y, n):
-    rate = numpyro.sample("rate", dist.Beta(2.0, 1.0))
-    with numpyro.plate("records", n):
-        with numpyro.plate("items", 3, dim=-2):
-            item = numpyro.sample("item", dist.Bernoulli(rate))
-        numpyro.sample("y", dist.Normal(item.sum(0), 1), obs=y)
-
-
-def size_of_the_table(y, n):
-    rate = numpyro.sample("rate", dist.Beta(2.0, 1.0))
-    with numpyro.plate("records", n):
-        count = numpyro.sample("count", dist.Binomial(1 if n < 102 else 2, rate))
-        numpyro.sample("y", dist.Normal(count, 1), obs=y)
-
-
 def uses_the_column(y, n):
     """The column is None when simulating: what was sampled should have been used."""
     centre = numpyro.sample("centre", dist.Normal(0, 1))
     with numpyro.plate("records", n):
         numpyro.sample("y", dist.Normal(centre + 0.5 * y, 1), obs=y)
-
-
-def no_plate(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    numpyro.sample("y", dist.Normal(centre, 1).expand([n]), obs=y)
-
-
-def joint(y, n):
-    """A Gaussian process over records: the likelihood does not split."""
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    covariance = jnp.eye(n) + 0.5
-    numpyro.sample("y", dist.MultivariateNormal(jnp.full(n, centre), covariance), obs=y)
-
-
-def joint_inside(y, n):
-    """The same inside the plate, where the joint density would count for every record."""
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    with numpyro.plate("records", n):
-        covariance = jnp.eye(n) + 0.5
-        numpyro.sample("y", dist.MultivariateNormal(jnp.full(n, centre), covariance), obs=y)
-
-
-def joint_latent(y, n):
-    """A Gaussian process as a parameter with an entry for each record, outside the plate."""
-    process = numpyro.sample("process", dist.MultivariateNormal(jnp.zeros(n), jnp.eye(n) + 0.5))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(process, 1), obs=y)
-
-
-def table_prior(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1 if y is None else jnp.std(y)))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-
-
-def last_bits_of_the_prior(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1 + (0 if y is None else 1e-13 * y[0])))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-
-
-def size_prior(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1 / n))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-
-
-def table_likelihood(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    shift = 0.0 if y is None else jnp.mean(y)
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre + shift, 1), obs=y)
-
-
-def local_latent(y, n):
-    with numpyro.plate("records", n):
-        own = numpyro.sample("own", dist.Normal(0, 1))
-        numpyro.sample("y", dist.Normal(own, 1), obs=y)
-
-
-def discrete(y, n):
-    component = numpyro.sample("component", dist.Bernoulli(0.5))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(component, 1), obs=y)
-
-
-def improper(y, n):
-    centre = numpyro.sample("centre", dist.ImproperUniform(dist.constraints.real, (), ()))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-
-
-def moving_support(y, n):
-    low = numpyro.sample("low", dist.Normal(0, 1))
-    high = numpyro.sample("high", dist.Uniform(low, low + 1))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(high, 1), obs=y)
-
-
-def other_name(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    with numpyro.plate("records", n):
-        numpyro.sample("outcome", dist.Normal(centre, 1), obs=y)
-
-
-def subsampled(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    with numpyro.plate("records", n, subsample_size=3) as index:
-        numpyro.sample("y", dist.Normal(centre, 1), obs=None if y is None else y[index])
 
 
 def needs_the_table(y):
@@ -340,86 +221,12 @@ def needs_the_table(y):
         numpyro.sample("y", dist.Normal(centre, 1), obs=y)
 
 
-def no_parameters(y, n):
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(0, 1), obs=y)
-
-
-def raises(y, n):
-    raise KeyError("thing")
-
-
-def factor_in_plate(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-        numpyro.factor("more", -(centre**2) * jnp.ones(n))
-
-
-def transformed(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=None if y is None else jnp.tanh(y))
-
-
-def with_param(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    spread = numpyro.param("spread", 1.0)
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, spread), obs=y)
-
-
-def factored_prior(y, n):
-    centre = numpyro.sample("centre", dist.Normal(0, 1))
-    numpyro.factor("bump", centre**2)
-    with numpyro.plate("records", n):
-        numpyro.sample("y", dist.Normal(centre, 1), obs=y)
-
-
-def unknown_argument(y, z, n):
-    raises(y, n)
-
-
-def star(*columns):
-    raises(*columns)
-
-
-def without_the_outcome(n):
-    raises(n, n)
-
-
 @pytest.mark.parametrize(
     ("function", "reason"),
     [
-        (no_plate, "no record plate"),
-        (joint, "no record plate.*exchangeable, that is conditionally independent"),
-        (joint_inside, "depends on other records.*exchangeable, that is conditionally independent"),
-        (joint_latent, "size of the parameter 'process' depends on the table.*exchangeable"),
-        (last_bits_of_the_prior, "prior of the model .* depends on the table"),
-        (table_prior, "prior of the model .* depends on the table"),
-        (size_prior, "prior of the model .* depends on the table"),
-        (table_likelihood, "depends on other records"),
-        (local_latent, "'own' is in the record plate"),
-        (endless, "'count' has no end of values"),
-        (too_many, "have 65 combinations for each record, and at most 64"),
-        (several_at_once, "'item' has several values for each record"),
-        (size_of_the_table, "values of a discrete variable depend on the table"),
         (uses_the_column, "asked to simulate 200 records, with None for the confidential columns"),
-        (discrete, "'component' is discrete"),
-        (improper, "'centre' is improper"),
-        (moving_support, "'high' depends on the table or on another parameter"),
-        (other_name, "no observed site called 'y'"),
-        (subsampled, "takes a subsample"),
         (needs_the_table, "raised TypeError"),
-        (no_parameters, "no parameter to draw"),
         (raises, "raised KeyError: 'thing'"),
-        (factor_in_plate, "numpyro.factor 'more'"),
-        (factored_prior, "numpyro.factor 'bump'"),
-        (with_param, "'spread' is a numpyro.param"),
-        (transformed, "observes something other than the column"),
-        (unknown_argument, "asks for 'z'"),
-        (star, "takes '\\*columns'"),
-        (without_the_outcome, "does not take the confidential column 'y'"),
     ],
 )
 def test_a_function_that_is_not_a_model_of_records_is_refused(function, reason):
@@ -429,7 +236,7 @@ def test_a_function_that_is_not_a_model_of_records_is_refused(function, reason):
 
 def test_even_unchecked_a_record_is_scored_alone(monkeypatch):
     """The comparison with whole tables is for the user; the guarantee does not rest on it."""
-    monkeypatch.setattr("understudy.adapters.numpyro.check", lambda program, model: None)
+    monkeypatch.setattr("understudy.adapters.numpyro.check", lambda model, evaluate: None)
     model = from_numpyro(table_likelihood, schema=REAL)
     theta = model.constrain(jnp.zeros(model.dimension))
     table = np.array([1.0, 2.0, 30.0])
@@ -461,3 +268,31 @@ def test_threads_do_not_mix_their_sites():
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(log_prior, phis))
     np.testing.assert_allclose(found, scipy.stats.pareto(1.5, scale=0.1).logpdf(1.0), rtol=1e-12)
+
+
+def wrong_plate_size_inside(y, w, n):
+    slope = numpyro.sample("slope", dist.Normal(0, 1))
+    with numpyro.plate("records", SIZE):
+        numpyro.sample("y", dist.Normal(slope * w, 1), obs=y)
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (wrong_plate_size_inside, r"'records' \(500\), has as many .* write numpyro.plate"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence):
+    with pytest.raises(BadInput, match=sentence) as fault:
+        from_numpyro(function, schema=SCHEMA)
+    assert "\n" not in str(fault.value)
+    assert str(fault.value).endswith(".")
+
+
+def test_a_sum_of_terms_is_scipy_s_and_has_no_slope_where_it_is_infinite():
+    terms = jnp.array([[-np.inf, 1.0, np.inf, -np.inf], [-np.inf, 2.0, 1.0, 0.5]])
+    np.testing.assert_allclose(log_sum(terms), scipy.special.logsumexp(terms, axis=0))
+    slopes = jax.jacrev(lambda terms: jnp.sum(jnp.nan_to_num(log_sum(terms))))(terms)
+    expected = [[0.0, 1 / (1 + np.e), 0.0, 0.0], [0.0, np.e / (1 + np.e), 0.0, 1.0]]
+    np.testing.assert_allclose(slopes, expected, atol=1e-12)

@@ -4,8 +4,6 @@ Bambi learns from the frame it is given: levels, the constants of `scale` and `b
 each predictor, and the scales of its default priors. Here it is given a *public* frame, laid out
 over the declared domain, and never the table, so that all of these follow from the schema. A model
 that was built on the table is built again on the public frame, from its formula and family.
-What the formula makes of the table's public columns is then put in the place of what it made of
-the public frame's.
 
 Bambi turns every number of a prior into an array, so that in a finished model a number that was
 written down cannot be told from one that was computed from the table. A finished model may
@@ -24,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from understudy.adapters.functions import check_closure, digest, title_of, user_code
+from understudy.adapters.functions import check_closure, check_returned, digest, title_of, user_code
 from understudy.adapters.outside import first_computed
 from understudy.adapters.pymc import installed
 from understudy.domain.schema import Role, Schema
@@ -35,6 +33,8 @@ from understudy.models.base import Model
 FRAME = "data"
 """What a function that builds a Bambi model calls its one argument, a data frame."""
 _POINTS = 1009
+_OPTIONS = ("potentials", "auto_scale", "noncentered", "center_predictors")
+"""What else a finished model was built with, none of which follows from its table."""
 
 
 def from_bambi(
@@ -54,7 +54,7 @@ def from_bambi(
     """
     bambi = installed("bambi")
     from understudy.adapters.bambi_inputs import BambiInputs
-    from understudy.adapters.pymc_model import GraphProgram, as_model
+    from understudy.adapters.pymc_graph import as_model
 
     points = _points(schema)
     frame = as_frame(points, schema)
@@ -66,13 +66,13 @@ def from_bambi(
         mark = hashlib.sha256(str(built).encode()).hexdigest()
     elif callable(model):
         title, mark = title_of(model), digest(model) or ""
-        built = _called(model, frame, schema)
+        built = _called(model, frame)
     else:
         raise BadInput("from_bambi takes a bambi.Model, or a function that returns one.")
     inputs = BambiInputs(title, built, schema, frame, points)
     inputs.check()
     with user_code(title, "read on a public frame"):
-        levels, parts = inputs.levels(), inputs.parts()
+        levels, parts = inputs.levels(), dict(inputs.parts())
         graph = inputs.graph(parts)
     outcome = inputs.outcome.name
 
@@ -88,8 +88,10 @@ def from_bambi(
         order = np.argsort(levels)
         return {outcome: order[np.searchsorted(levels[order], drawn[outcome])]}
 
-    program = GraphProgram(title, lambda table: graph, encode, decode)
-    return as_model(program, schema=schema, spec=spec or {"bambi": title, "digest": mark})
+    spec = spec or {"bambi": title, "digest": mark}
+    return as_model(
+        title, lambda table: graph, schema=schema, spec=spec, encode=encode, decode=decode
+    )
 
 
 def _points(schema: Schema) -> Columns:
@@ -104,20 +106,17 @@ def _points(schema: Schema) -> Columns:
     return {name: np.concatenate([values, ends[name]]) for name, values in points.items()}
 
 
-def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -> Any:
+def _called(function: Callable[..., Any], frame: pd.DataFrame) -> Any:
     """Return the Bambi model that a function builds from a public frame."""
-    bambi, title = installed("bambi"), title_of(function)
+    title = title_of(function)
     check_closure(function)
     with user_code(title, f"given a public frame of {len(frame)} records"):
         built = function(frame.copy())
-    if not isinstance(built, bambi.Model):
-        kind = "nothing" if built is None else f"a {type(built).__name__}"
-        raise BadInput(
-            f"the model '{title}' returned {kind}, but it must return the bambi.Model that it "
-            f"built."
-        )
+    check_returned(title, built, installed("bambi").Model, "it must return the bambi.Model")
     # Bambi looks up the functions of a formula where the formula is written.
-    check_closure(function, _in_formula(built, function))
+    outside = getattr(getattr(function, "func", function), "__globals__", {})
+    words = {*re.findall(r"\w+", " ".join(built.formula.get_all_formulas()))} - {*built.data}
+    check_closure(function, {word: outside[word] for word in sorted(words & outside.keys())})
     used = [name for name in frame if name in built.data]
     if len(built.data) != len(frame) or not built.data[used].equals(frame[used]):
         raise BadInput(
@@ -127,20 +126,11 @@ def _called(function: Callable[..., Any], frame: pd.DataFrame, schema: Schema) -
     return built
 
 
-def _in_formula(model: Any, function: Any) -> dict[str, Any]:
-    """Return what the words of a model's formulas stand for, in the module of a function."""
-    words = {word for text in model.formula.get_all_formulas() for word in re.findall(r"\w+", text)}
-    outside = getattr(getattr(function, "func", function), "__globals__", {})
-    return {word: outside[word] for word in sorted(words - {*model.data}) if word in outside}
-
-
 def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
     """Return columns as a frame: numbers, whole numbers, and levels in their declared order.
 
     A binary column of 0 and 1 is a number, as it would be in a frame that was read from a file.
     """
-    import pandas as pd
-
     frame = {}
     for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC):
         if column.name not in columns:
@@ -157,7 +147,6 @@ def as_frame(columns: Columns, schema: Schema) -> pd.DataFrame:
 
 def _again(model: Any, frame: pd.DataFrame) -> Any:
     """Build a model on another frame, where nothing in it can have come from its own."""
-    bambi = installed("bambi")
     if model._added_priors:
         raise BadInput(
             f"on the model '{model.formula}' set_priors was called, after which Bambi no longer "
@@ -172,16 +161,10 @@ def _again(model: Any, frame: pd.DataFrame) -> Any:
                 constants[label] = prior
             elif prior is not None and not getattr(prior, "auto_scale", False):
                 raise _untold(model, f"the prior of '{label}'")
-    return bambi.Model(
-        model.formula,
-        frame,
-        family=deepcopy(model.family),
-        priors=constants,
-        potentials=model.potentials,
-        auto_scale=model.auto_scale,
-        noncentered=model.noncentered,
-        center_predictors=model.center_predictors,
-    )
+    options = {name: getattr(model, name) for name in _OPTIONS}
+    family = deepcopy(model.family)
+    make = installed("bambi").Model
+    return make(model.formula, frame, family=family, priors=constants, **options)
 
 
 def _priors(name: str, component: Any) -> list[tuple[str, Any]]:

@@ -8,7 +8,7 @@ is not recognised is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ from pytensor.tensor.variable import TensorConstant
 
 from understudy.adapters.pymc_graph import Graph
 from understudy.adapters.pymc_jax import named
-from understudy.adapters.pymc_source import lengths_of, observed_by
+from understudy.adapters.pymc_source import graph_of_model
 from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
@@ -72,11 +72,8 @@ class BambiInputs:
 
     # From a frame to the inputs.
 
-    def parts(self) -> dict[str, Part]:
-        """Return what the formula computes of a frame, one array with a row per record each."""
-        return dict(self._parts())
-
-    def _parts(self) -> Iterator[tuple[str, Part]]:
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """Yield what the formula computes of a frame, one array with a row per record each."""
         for name, component in self.model.distributional_components.items():
             common = list(component.common_terms.values())
             if common:
@@ -122,33 +119,23 @@ class BambiInputs:
     def graph(self, parts: dict[str, Part]) -> Graph:
         """Return the model's graph with inputs in the place of the public frame's constants."""
         self.model.build()
-        model = self.model.backend.model
-        observed = observed_by(self.title, model, {}, self.schema)
+        graph = graph_of_model(self.title, self.model.backend.model, {}, self.schema)
         known = {name: np.asarray(part(self.frame)) for name, part in parts.items()}
         known[self.outcome.name] = self.response()
         inputs = {
             name: named(name, str(values.dtype), (None, *values.shape[1:]))
             for name, values in known.items()
         }
-        value = model.rvs_to_values[observed[self.outcome.name]]
-        variables = [*model.free_RVs, *observed.values(), value]
+        variables = [*graph.free.values(), *graph.observed.values(), *graph.values.values()]
         places = {}
         for constant in ancestors(variables):
             if isinstance(constant, TensorConstant) and len(self.frame) in constant.data.shape[:1]:
                 places[constant] = self._input(constant, known, inputs)
         cloned = clone_replace(variables, replace=places, rebuild_strict=False)
         # Bambi's own order changes from run to run.
-        pairs = zip(model.free_RVs, cloned, strict=False)
-        free = dict(sorted((old.name, new) for old, new in pairs))
-        return Graph(
-            title=self.title,
-            inputs=inputs,
-            lengths=lengths_of(model, [observed[self.outcome.name].name]),
-            free=free,
-            transforms={each.name: model.rvs_to_transforms[each] for each in model.free_RVs},
-            observed={self.outcome.name: cloned[-2]},
-            values={self.outcome.name: cloned[-1]},
-        )
+        free = dict(sorted(zip(graph.free, cloned, strict=False)))
+        observed, value = ({self.outcome.name: each} for each in cloned[-2:])
+        return replace(graph, inputs=inputs, free=free, observed=observed, values=value)
 
     def _input(self, constant: Any, known: dict[str, np.ndarray], inputs: dict[str, Any]) -> Any:
         """Return what takes the place of a constant, in its shape and type."""

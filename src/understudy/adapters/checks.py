@@ -9,15 +9,16 @@ domain, is compared with that construction, and the model is refused where the t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import Columns, decode
 from understudy.errors import BadInput
-from understudy.models.base import Model, Theta
+from understudy.models.base import Data, Model, Theta
 
 SIZES = (101, 103)
 """Sizes of the public example tables: whatever has these sizes in turn runs over the records."""
@@ -45,17 +46,6 @@ class Evaluation(NamedTuple):
     """Record log-likelihoods, shape (values of θ, records)."""
 
 
-class Program(Protocol):
-    """A user's model, run afresh on any table."""
-
-    @property
-    def title(self) -> str:
-        """What people call it."""
-
-    def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
-        """Run it on a table; `thetas` holds several values of θ along the first axis."""
-
-
 def example_table(schema: Schema, rows: int) -> Columns:
     """Return records drawn at random from the declared domain: public by construction."""
     generator = np.random.default_rng(rows)
@@ -63,36 +53,63 @@ def example_table(schema: Schema, rows: int) -> Columns:
     return {name: generator.choice(values, rows) for name, values in points.items()}
 
 
-def check(program: Program, model: Model) -> None:
-    """Refuse a model that cannot be trusted, with a sentence that says what to change."""
+def scored_alone(
+    loglik: Callable[[Theta, Data], jax.Array], theta: Theta, data: Data, spare: Columns
+) -> jax.Array:
+    """Return the log-likelihood of each record, given to `loglik` as a table of its own.
+
+    The gradient is zero instead of undefined for records where it is not finite. Those records are
+    swapped for a public one, `spare`, before differentiation: masking afterwards would come too
+    late, because the chain rule would still meet 0 · ∞ inside the user's function.
+    """
+
+    def alone(theta: Theta, data: Data) -> jax.Array:
+        return jax.vmap(
+            lambda record: loglik(theta, {name: x[None] for name, x in record.items()})[0]
+        )(data)
+
+    value = alone(jax.tree.map(jax.lax.stop_gradient, theta), data)
+    finite = jnp.isfinite(value)
+    safe = {
+        name: jnp.where(jnp.reshape(finite, (-1,) + (1,) * (array.ndim - 1)), array, spare[name][0])
+        for name, array in data.items()
+    }
+    return jnp.where(finite, alone(theta, safe), value)
+
+
+def check(model: Model, evaluate: Callable[[Theta, Columns], Evaluation]) -> None:
+    """Refuse a model that cannot be trusted, with a sentence that says what to change.
+
+    `evaluate` runs the user's model afresh on a table, at values of θ along the first axis.
+    """
     tables = [example_table(model.schema, rows) for rows in SIZES]
     thetas = jax.vmap(model.constrain)(model.starting_points(jax.random.key(0), _THETAS))
-    _check_operations(program, model, tables[0])
-    evaluations = [program.evaluate(thetas, table) for table in tables]
+    _check_operations(model, tables[0])
+    evaluations = [evaluate(thetas, table) for table in tables]
     for name, density in evaluations[0].priors.items():
         if not np.isfinite(density).all():
             raise BadInput(
-                f"in the model '{program.title}' the prior of '{name}' is not a finite number "
+                f"in the model '{model.title}' the prior of '{name}' is not a finite number "
                 f"within its range: check the arguments of its distribution."
             )
     loglik = np.concatenate([each.loglik for each in evaluations], axis=1)
     if np.isnan(loglik).all(axis=0).any() or not np.isfinite(loglik).any():
         raise BadInput(
-            f"in the model '{program.title}' records within the declared bounds have a likelihood "
+            f"in the model '{model.title}' records within the declared bounds have a likelihood "
             f"that is no number, whatever the parameters: check the arguments of its distributions "
             f"and that they reach as far as the bounds."
         )
-    fault = _dependence(program, model, thetas, tables, evaluations)
+    fault = _dependence(model, thetas, tables, evaluations)
     if fault is not None:
-        again = program.evaluate(thetas, tables[0])
+        again = evaluate(thetas, tables[0])
         if not _same(evaluations[0], again):
             raise BadInput(
-                f"the model '{program.title}' gives two answers to the same table, so it keeps or "
+                f"the model '{model.title}' gives two answers to the same table, so it keeps or "
                 f"changes something between calls (a counter, random numbers, a list it adds to): "
                 f"let it depend on its arguments alone."
             )
         raise BadInput(fault)
-    _check_simulation(program, model, thetas)
+    _check_simulation(model, thetas)
 
 
 def check_names(title: str, names: list[str], schema: Schema) -> None:
@@ -110,11 +127,7 @@ def check_names(title: str, names: list[str], schema: Schema) -> None:
 
 
 def _dependence(
-    program: Program,
-    model: Model,
-    thetas: Theta,
-    tables: list[Columns],
-    evaluations: list[Evaluation],
+    model: Model, thetas: Theta, tables: list[Columns], evaluations: list[Evaluation]
 ) -> str | None:
     """Return what is wrong if the prior depends on the table, or a record on other records."""
     first, second = (evaluation.priors for evaluation in evaluations)
@@ -123,11 +136,11 @@ def _dependence(
         sum(first.values()), alone_prior, rtol=_CLOSE, atol=_CLOSE
     ):
         return (
-            f"the prior of the model '{program.title}' depends on the table; it must be fixed "
+            f"the prior of the model '{model.title}' depends on the table; it must be fixed "
             f"before the table is seen: write its numbers down."
         )
     fault = (
-        f"in the model '{program.title}' the likelihood of a record depends on other records (a "
+        f"in the model '{model.title}' the likelihood of a record depends on other records (a "
         f"mean or a scale taken over the table, for example), but {INDEPENDENT}."
     )
     prepared = [model.prepare(table) for table in tables]
@@ -149,7 +162,7 @@ def _same(one: Evaluation, other: Evaluation) -> bool:
     )
 
 
-def _check_operations(program: Program, model: Model, table: Columns) -> None:
+def _check_operations(model: Model, table: Columns) -> None:
     """Refuse single precision, and calls of Python, anywhere on the way from θ to a log density."""
 
     def densities(z: jax.Array, data: Any) -> Any:
@@ -160,13 +173,13 @@ def _check_operations(program: Program, model: Model, table: Columns) -> None:
     compiled = jax.make_jaxpr(densities)(jnp.zeros(model.dimension), data).jaxpr
     if _calls_python(compiled):
         raise BadInput(
-            f"the model '{program.title}' calls Python while it runs (jax.debug.print or a "
+            f"the model '{model.title}' calls Python while it runs (jax.debug.print or a "
             f"callback), which would be shown the confidential records: leave that out."
         )
     coarse = any(str(array.dtype) in _COARSE for array in data.values())
     if coarse or _loses_digits(compiled, set(compiled.invars)):
         raise BadInput(
-            f"the model '{program.title}' computes in single precision, whose error grows with the "
+            f"the model '{model.title}' computes in single precision, whose error grows with the "
             f"table: leave out float32, or write float64."
         )
 
@@ -208,7 +221,7 @@ def _inner(equation: Any) -> list[Any]:
     return [getattr(each, "jaxpr", each) for each in inside if hasattr(each, "eqns")]
 
 
-def _check_simulation(program: Program, model: Model, thetas: Theta) -> None:
+def _check_simulation(model: Model, thetas: Theta) -> None:
     """Simulate records from public predictors, and refuse what could not be written as a table.
 
     Far out a model may overflow, so that most values of θ must fail before it is refused.
@@ -219,37 +232,32 @@ def _check_simulation(program: Program, model: Model, thetas: Theta) -> None:
     for k in range(_THETAS):
         theta = {name: values[k] for name, values in thetas.items()}
         try:
-            _check_simulated(
-                program, model, model.simulate(jax.random.key(k), theta, public, _SIMULATED)
-            )
+            _check_simulated(model, model.simulate(jax.random.key(k), theta, public, _SIMULATED))
         except BadInput as fault:
             faults.append(fault)
     if len(faults) > _THETAS / 2:
         raise faults[0]
 
 
-def _check_simulated(program: Program, model: Model, simulated: Columns) -> None:
+def _check_simulated(model: Model, simulated: Columns) -> None:
     """Refuse simulated columns of another length, or with values that are none of the column."""
     for column in model.schema.confidential:
         values = np.asarray(simulated[column.name])
         if values.shape != (_SIMULATED,):
             raise BadInput(
-                f"the model '{program.title}' simulated '{column.name}' with the shape "
+                f"the model '{model.title}' simulated '{column.name}' with the shape "
                 f"{values.shape} for {_SIMULATED} records: let its size be that of the arguments."
             )
-        if not _legible(values, column, model.schema):
+        try:
+            # A model by itself leaves no value missing.
+            legible = not decode({column.name: values}, model.schema).isna().to_numpy().any()
+        except BadInput:
+            legible = False
+        if not legible:
             wrong = (
                 "something that is not a number" if column.numeric else "codes beyond its levels"
             )
             raise BadInput(
-                f"the model '{program.title}' simulated {wrong} for '{column.name}', which could "
+                f"the model '{model.title}' simulated {wrong} for '{column.name}', which could "
                 f"not be released: give the column a distribution over its declared values."
             )
-
-
-def _legible(values: np.ndarray, column: Column, schema: Schema) -> bool:
-    """Whether simulated values can be written; a model by itself leaves none of them missing."""
-    try:
-        return not decode({column.name: values}, schema).isna().to_numpy().any()
-    except BadInput:
-        return False

@@ -75,30 +75,28 @@ def check_closure(function: Callable[..., Any], also: Mapping[str, Any] | None =
     """Refuse a function that takes anything from outside itself which was computed.
 
     What a function takes from outside is the same for every table, so no trial on other tables can
-    show that it came from this one. One rule therefore holds, whatever the function is and whatever
-    size is declared. It may take what a person writes down: plain Python numbers, texts and truth
-    values, collections of up to a hundred of them, and modules, functions, classes and objects made
-    of these. Whatever a library computes is refused: numbers and arrays of NumPy and JAX, whether
-    one entry or many (`y.mean()` is one), data frames and series, variables of PyTensor,
-    distributions with arrays in them. So is a longer collection, which may be a table's column: a
-    hundred is more than the knots or levels of a model, and fewer than the records of most tables.
-    So is an object that keeps what it holds out of sight, such as an iterator, and so are the usual
-    ways of finding a value by its name at run time, such as `globals()`.
+    show that it came from this one. It may take what a person writes down: plain Python numbers,
+    texts and truth values, collections of up to a hundred of them, and modules, functions, classes
+    and objects made of these. Whatever a library computes is refused, one number (`y.mean()` is
+    one) or many. So is a longer collection, which may be a table's column: a hundred is more than
+    the knots or levels of a model, and fewer than the records of most tables. So is an object that
+    keeps what it holds out of sight, such as an iterator, and so are the usual ways of finding a
+    value by its name at run time, such as `globals()`.
 
-    Looked through are globals, enclosing functions, defaults, partials, methods, attributes,
-    collections, imports, and helpers and modules that are no installed library; `also` is what the
-    function reaches in another way. This finds mistakes, and does not stop anybody who wants to
-    cheat: a plain number that somebody computed, such as `float(y.mean())`, cannot be told from one
-    that was written down, and what a function reads from a file while it runs is not seen. The
-    guarantee assumes that the model was chosen without looking at the table.
+    `also` is what the function reaches in another way than by its code. This finds mistakes, and
+    does not stop anybody who wants to cheat: a plain number that somebody computed, such as
+    `float(y.mean())`, cannot be told from one that was written down, and what a function reads from
+    a file while it runs is not seen. The guarantee assumes that the model was chosen without
+    looking at the table.
     """
     computed = first_computed(function, also)
     if computed is not None:
-        does = "reaches for values by name at run time" if computed.what is BY_NAME else None
+        name, what = computed
+        does = "reaches for values by name at run time" if what is BY_NAME else None
         raise BadInput(
-            f"the model '{title_of(function)}' {does or f'has {computed.what} baked in'}, "
-            f"'{computed.name}', from outside: use its arguments instead, write public constants "
-            f"as plain numbers or short lists, and make whatever else it needs inside the function."
+            f"the model '{title_of(function)}' {does or f'has {what} baked in'}, '{name}', from "
+            f"outside: use its arguments instead, write public constants as plain numbers or short "
+            f"lists, and make whatever else it needs inside the function."
         )
 
 
@@ -119,15 +117,6 @@ def frozen(table: Columns) -> Columns:
     return views
 
 
-def _check_precision() -> None:
-    """Refuse to go on in single precision, which a user's code may have switched on."""
-    if jnp.zeros(()).dtype != np.float64:
-        raise BadInput(
-            "the setting jax_enable_x64 was switched off, so that everything would be computed in "
-            "single precision, whose error grows with the table: leave the setting alone."
-        )
-
-
 @contextmanager
 def user_code(title: str, doing: str, advice: str = "") -> Iterator[None]:
     """Report whatever the user's code raises as one sentence that says what it was `doing`.
@@ -137,7 +126,11 @@ def user_code(title: str, doing: str, advice: str = "") -> Iterator[None]:
     """
     try:
         yield
-        _check_precision()
+        if jnp.zeros(()).dtype != np.float64:
+            raise BadInput(
+                "the setting jax_enable_x64 was switched off, so that everything would be computed "
+                "in single precision, whose error grows with the table: leave the setting alone."
+            )
     except BadInput:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001
@@ -148,3 +141,10 @@ def user_code(title: str, doing: str, advice: str = "") -> Iterator[None]:
         raise BadInput(
             f"the model '{title}' raised {reason.rstrip('.')} when {doing}{end}."
         ) from None
+
+
+def check_returned(title: str, built: Any, kind: type, must: str) -> None:
+    """Refuse what a function returned unless it is a model of that kind."""
+    if not isinstance(built, kind):
+        returned = "nothing" if built is None else f"a {type(built).__name__}"
+        raise BadInput(f"the model '{title}' returned {returned}, but {must} that it built.")

@@ -1,4 +1,7 @@
-"""Which model is meant: a built-in name, a formula, or a function in a Python file."""
+"""Which model is meant: a built-in name, a formula, or a function in a Python file.
+
+In which language a user's model is written is found by looking at it, or by running it once.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,33 @@ import hashlib
 import importlib.util
 import linecache
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from numpyro import handlers
+
+from understudy.adapters.bambi import FRAME, from_bambi
+from understudy.adapters.checks import SIZES, example_table
+from understudy.adapters.functions import arguments, frozen, signature
+from understudy.adapters.numpyro import from_numpyro
+from understudy.adapters.pymc import from_pymc
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
 from understudy.models.base import Model
+from understudy.models.beta import beta
+from understudy.models.formula import FAMILIES, formula
+from understudy.models.priors import read_prior_options
+from understudy.models.table.joint import joint
+from understudy.models.table.mixture import mixture
 
-BUILT_IN = ("beta", "joint", "mixture")
+_BUILT_IN = {"beta": beta, "joint": joint, "mixture": mixture}
 _REST = {"priors"}
 """What else the spec of a formula may hold."""
+_RAISED = object()
+"""What a function returns that does not return."""
 
 
 def load_model(
@@ -36,49 +53,29 @@ def load_model(
         family: The family of a formula, and of nothing else.
         priors: Priors of a formula's parameters, such as `Intercept=normal(0, 1)`.
     """
-    if names_file(text) is not None:
-        _check_no_family(text, family, priors)
-    file = model_file(text)
-    if file is not None:
-        return file.load(schema)
-    if "~" in text:
-        from understudy.models.formula import FAMILIES, formula
-        from understudy.models.priors import read_prior_options
-
+    if "~" in text and names_file(text) is None:
         if family is None:
             known = ", ".join(FAMILIES)
             raise BadInput(f"a formula needs a family: add `family` with one of {known}.")
         return formula(text, family=family, schema=schema, priors=read_prior_options(priors))
-    _check_no_family(text, family, priors)
-    return _built_in(text, schema)
+    for option, given in (("`family`", family is not None), ("`priors`", bool(priors))):
+        if given:
+            raise BadInput(f"{option} belongs to a formula, but the model is '{text}'.")
+    file = model_file(text)
+    return _built_in(text, schema) if file is None else file.load(schema)
 
 
 def _built_in(text: str, schema: Schema) -> Model:
     name, colon, order = text.partition(":")
-    if name == "joint":
-        from understudy.models.table.joint import joint
-
-        names = [each.strip() for each in order.split(",")] if colon else None
-        return joint(schema, order=names)
-    if text == "beta":
-        from understudy.models.beta import beta
-
-        return beta(schema)
-    if text == "mixture":
-        from understudy.models.table.mixture import mixture
-
-        return mixture(schema)
+    if name == "joint" and colon:
+        return joint(schema, order=[each.strip() for each in order.split(",")])
+    if text in _BUILT_IN:
+        return _BUILT_IN[text](schema)
     raise BadInput(
-        f"'{text}' is not a model{nearest(text, BUILT_IN)}: give a built-in name "
-        f"({', '.join(BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
+        f"'{text}' is not a model{nearest(text, _BUILT_IN)}: give a built-in name "
+        f"({', '.join(_BUILT_IN)}), a formula such as 'salary ~ gender + age', or a function as "
         f"path/to/file.py:function."
     )
-
-
-def _check_no_family(text: str, family: str | None, priors: Sequence[str]) -> None:
-    for option, given in (("`family`", family is not None), ("`priors`", bool(priors))):
-        if given:
-            raise BadInput(f"{option} belongs to a formula, but the model is '{text}'.")
 
 
 def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = None) -> Model:
@@ -88,15 +85,11 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
     """
     match spec:
         case {"name": "joint", "order": [*order]}:
-            from understudy.models.table.joint import joint
-
             return joint(schema, order=[str(name) for name in order])
         case {"name": str(name)}:
             return _built_in(name, schema)
-        case {"formula": str(formula), "family": str(family), **rest} if not rest.keys() - _REST:
-            from understudy.models.formula import formula as build
-
-            return build(formula, family=family, schema=schema, **rest)
+        case {"formula": str(written), "family": str(family), **rest} if not rest.keys() - _REST:
+            return formula(written, family=family, schema=schema, **rest)
         case {"file": file, "function": function}:
             if text is None:
                 raise BadInput(
@@ -125,8 +118,6 @@ class ModelFile:
 
     def load(self, schema: Schema) -> Model:
         """Execute the file and return its model."""
-        from understudy.adapters.recognise import from_any
-
         module = _run(self.path, self.source)
         if not hasattr(module, self.function):
             raise BadInput(
@@ -182,3 +173,56 @@ def _run(path: Path, source: bytes) -> ModuleType:
             ) from None
         raise BadInput(f"the model file '{path}' raised {type(error).__name__}: {error}") from None
     return module
+
+
+def from_any(thing: Any, *, schema: Schema, spec: dict[str, Any] | None = None) -> Model:
+    """Turn a function or a model, in any language that is understood, into a model."""
+    if _is_model_of("bambi", thing):
+        return from_bambi(thing, schema=schema, spec=spec)
+    if _is_model_of("pymc", thing):
+        return from_pymc(thing, schema=schema, spec=spec)
+    if not callable(thing):
+        raise BadInput(
+            f"an object of the type '{type(thing).__name__}' is no model: give a NumPyro function, "
+            f"a bambi.Model, or a function that returns a pm.Model or a bambi.Model."
+        )
+    if [each.name for each in signature(thing)] == [FRAME] and FRAME not in schema.names:
+        return from_bambi(thing, schema=schema, spec=spec)
+    returned = _returned(thing, schema)
+    if _is_model_of("bambi", returned):
+        raise BadInput(
+            f"a function that returns a bambi.Model takes one argument, '{FRAME}', the table as a "
+            f"data frame."
+        )
+    if _is_model_of("pymc", returned) or (returned is _RAISED and _mentions_pymc(thing)):
+        return from_pymc(thing, schema=schema, spec=spec)
+    return from_numpyro(thing, schema=schema, spec=spec)
+
+
+def _returned(function: Callable[..., Any], schema: Schema) -> Any:
+    """Return what a function returns for a public table.
+
+    Whatever it raises it will raise again where the sentence about it is written.
+    """
+    names = arguments(function, schema)
+    columns = frozen(example_table(schema, SIZES[0]))
+    inputs: dict[str, Any] = {name: SIZES[0] if name == "n" else columns[name] for name in names}
+    try:
+        with handlers.block(), handlers.seed(rng_seed=0):
+            return function(**inputs)
+    except (Exception, SystemExit):  # noqa: BLE001 - a user's function may raise anything
+        return _RAISED
+
+
+def _mentions_pymc(function: Callable[..., Any]) -> bool:
+    """Whether a function uses the names of PyMC or PyTensor, as one that calls them would."""
+    outside = getattr(function, "__globals__", {})
+    names = getattr(getattr(function, "__code__", None), "co_names", ())
+    used = (getattr(outside.get(name), "__name__", "") for name in names)
+    return any(str(name).split(".")[0] in ("pymc", "pytensor") for name in used)
+
+
+def _is_model_of(package: str, thing: Any) -> bool:
+    """Whether a thing is a package's `Model`, without importing the package to find out."""
+    loaded = sys.modules.get(package)
+    return loaded is not None and isinstance(thing, loaded.Model)

@@ -9,9 +9,9 @@ enumerated for all records at once. Everything else that is sampled is a paramet
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from threading import RLock
 from typing import Any
 
@@ -21,8 +21,7 @@ from numpyro.distributions.distribution import validation_enabled
 from numpyro.infer import init_to_uniform
 
 from understudy._jax import jax, jnp
-from understudy.adapters.checks import SIZES, Evaluation, check, example_table
-from understudy.adapters.edges import log_sum, with_finite_gradient
+from understudy.adapters.checks import SIZES, Evaluation, check, example_table, scored_alone
 from understudy.adapters.functions import AS_GIVEN, arguments, digest, title_of, user_code
 from understudy.adapters.numpyro_sites import Site, Sites
 from understudy.domain.schema import Schema
@@ -51,41 +50,18 @@ def from_numpyro(
             function holds something that was computed; the sentence says what to change.
     """
     program = _Program(function, schema, arguments(function, schema))
-    parameters, combinations = program.sites.parameters, program.sites.combinations
-    names = {parameter.name for parameter in parameters}
-    small = schema.public_points(1)
-
-    def log_prior(theta: Theta) -> jax.Array:
-        return sum(program.log_priors(theta, small).values(), start=jnp.zeros(()))
-
-    def prepare(columns: Columns) -> Data:
-        return {name: jnp.asarray(columns[name]) for name in program.columns}
-
-    def record_loglik(theta: Theta, data: Data) -> jax.Array:
-        def term(values: dict[str, jax.Array]) -> jax.Array:
-            def alone(theta: Theta, data: Data) -> jax.Array:
-                return program.alone(theta, data, values)
-
-            return with_finite_gradient(alone, theta, data, small)
-
-        if not combinations:
-            return term({})
-        return log_sum(jax.vmap(term)(jax.tree.map(jnp.asarray, combinations)))
-
-    def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
-        return program.simulate(key, {name: theta[name] for name in names}, public, rows)
-
+    parameters, _ = program.sites.checked
     model = Model(
         title=program.title,
         schema=schema,
         parameters=parameters,
-        log_prior=log_prior,
-        prepare=prepare,
-        record_loglik=record_loglik,
-        simulate=simulate,
+        log_prior=program.log_prior,
+        prepare=program.prepare,
+        record_loglik=program.record_loglik,
+        simulate=program.simulate,
         spec=spec or {"numpyro": program.title, "digest": digest(function)},
     )
-    check(program, model)
+    check(model, program.evaluate)
     return model
 
 
@@ -100,16 +76,14 @@ class _Program:
     @cached_property
     def sites(self) -> Sites:
         """The function's sites on two public tables of different sizes."""
-        tables = example_table(self.schema, SIZES[0]), example_table(self.schema, SIZES[1])
 
-        def example(table: Columns, rows: int) -> list[Site]:
+        def example(rows: int) -> list[Site]:
             # Near the origin, rather than from the prior, so that an improper one gets this far.
             seeded = handlers.seed(self.function, rng_seed=jax.random.key(rows))
             started = handlers.substitute(seeded, substitute_fn=init_to_uniform)
-            return list(self.trace(table, rows, started).values())
+            return list(self.trace(example_table(self.schema, rows), rows, started).values())
 
-        examples = example(tables[0], SIZES[0]), example(tables[1], SIZES[1])
-        return Sites(self.title, self.schema, examples, tables)
+        return Sites(self.title, self.schema, [example(rows) for rows in SIZES])
 
     @property
     def title(self) -> str:
@@ -118,10 +92,6 @@ class _Program:
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(name for name in self.arguments if name != "n")
-
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.schema.confidential)
 
     def trace(
         self, columns: Columns | Data, rows: int, handled: Callable[..., Any]
@@ -134,7 +104,7 @@ class _Program:
         if "n" in self.arguments:
             inputs["n"] = rows
         doing, advice = f"given a public table of {rows} records", AS_GIVEN
-        if any(inputs[name] is None for name in self.outcomes):
+        if any(inputs[column.name] is None for column in self.schema.confidential):
             doing = f"asked to simulate {rows} records, with None for the confidential columns"
             advice = "go on with what numpyro.sample returns"
         tracer = handlers.trace(handled)
@@ -158,79 +128,83 @@ class _Program:
             raise
         return sites
 
-    def at(self, theta: Theta) -> Callable[..., Any]:
-        """Return the function with its parameters fixed."""
-        return handlers.substitute(self.function, data=theta)
+    def sites_at(self, theta: Theta, data: Data, values: Mapping[str, Any]) -> dict[str, Site]:
+        """Return the sites at θ, with the same values of the discrete variables in every record."""
+        rows = len(data[self.schema.confidential[0].name])
+        fixed = {name: jnp.full(rows, value) for name, value in values.items()}
+        return self.trace(data, rows, handlers.substitute(self.function, data={**theta, **fixed}))
 
-    def log_priors(self, theta: Theta, columns: Columns | Data) -> Theta:
+    def log_priors(self, theta: Theta, data: Data) -> Theta:
         """Return the log density of each parameter, and of whatever else is not of a record."""
-        rows = len(columns[self.outcomes[0]])
-        spare = {
-            name: jnp.full(rows, values[0]) for name, values in self.sites.combinations.items()
-        }
-        of_records = {*self.outcomes, *spare}
+        spare = {name: values[0] for name, values in self.sites.checked[1].items()}
         return {
             name: jnp.sum(_log_prob(site))
-            for name, site in self.trace(columns, rows, self.at({**theta, **spare})).items()
-            if site["type"] == "sample" and name not in of_records
+            for name, site in self.sites_at(theta, data, spare).items()
+            if site["type"] == "sample" and name not in (*self.sites.outcomes, *spare)
         }
 
-    def table_terms(
-        self, theta: Theta, columns: Columns | Data, values: dict[str, jax.Array]
-    ) -> jax.Array:
+    def log_prior(self, theta: Theta) -> jax.Array:
+        """Return the log density of θ, on a fixed table of one public record."""
+        spare = self.prepare(self.schema.public_points(1))
+        return sum(self.log_priors(theta, spare).values(), start=jnp.zeros(()))
+
+    def prepare(self, columns: Columns) -> Data:
+        return {name: jnp.asarray(columns[name]) for name in self.columns}
+
+    def table_terms(self, theta: Theta, data: Data, values: dict[str, jax.Array]) -> jax.Array:
         """Return each record's log density, at given values of the discrete variables."""
-        rows = len(columns[self.outcomes[0]])
-        fixed = {name: jnp.full(rows, value) for name, value in values.items()}
-        sites = self.trace(columns, rows, self.at({**theta, **fixed}))
-        total = jnp.zeros(rows)
-        for name in (*self.outcomes, *values):
-            site = sites[name]
-            density = jnp.broadcast_to(_log_prob(site), _batch_shape(site))
-            others = tuple(k for k in range(-density.ndim, 0) if k != self.sites.axis(site))
+        sites = self.sites_at(theta, data, values)
+        total = jnp.zeros(len(data[self.sites.outcomes[0]]))
+        for name in (*self.sites.outcomes, *values):
+            # A plate may be an axis of the log density that is still to be broadcast.
+            plates = {frame.dim: frame.size for frame in sites[name]["cond_indep_stack"]}
+            shape = [plates.get(axis, 1) for axis in range(min(plates), 0)]
+            density, _ = jnp.broadcast_arrays(_log_prob(sites[name]), jnp.zeros(shape))
+            records = self.sites.axis(sites[name])
+            others = tuple(k for k in range(-density.ndim, 0) if k != records)
             total = total + jnp.sum(density, axis=others)
         return total
 
-    def alone(self, theta: Theta, data: Data, values: dict[str, jax.Array]) -> jax.Array:
-        """Return the same with each record as a table of its own."""
+    def summed(self, term: Callable[[dict[str, jax.Array]], jax.Array]) -> jax.Array:
+        """Return the log of a sum over all values of the discrete variables, if there are any."""
+        values = jax.tree.map(jnp.asarray, self.sites.checked[1])
+        return log_sum(jax.vmap(term)(values)) if values else term({})
 
-        def one(record: Data) -> jax.Array:
-            table = {name: jnp.reshape(value, (1,)) for name, value in record.items()}
-            return self.table_terms(theta, table, values)[0]
+    def record_loglik(self, theta: Theta, data: Data) -> jax.Array:
+        spare = self.schema.public_points(1)
 
-        return jax.vmap(one)(data)
+        def term(values: dict[str, jax.Array]) -> jax.Array:
+            return scored_alone(partial(self.table_terms, values=values), theta, data, spare)
+
+        return self.summed(term)
 
     def evaluate(self, thetas: Theta, table: Columns) -> Evaluation:
         """Run the function on a table, traced afresh."""
-        data = {name: jnp.asarray(table[name]) for name in self.columns}
-        combinations = jax.tree.map(jnp.asarray, self.sites.combinations)
 
         def at(theta: Theta, data: Data) -> tuple[Theta, jax.Array]:
-            if not combinations:
-                return self.log_priors(theta, data), self.table_terms(theta, data, {})
-            terms = jax.vmap(lambda values: self.table_terms(theta, data, values))(combinations)
-            return self.log_priors(theta, data), log_sum(terms)
+            terms = partial(self.table_terms, theta, data)
+            return self.log_priors(theta, data), self.summed(terms)
 
         run = jax.jit(lambda data: jax.lax.map(lambda theta: at(theta, data), thetas))
-        priors, loglik = run(data)
-        return Evaluation(jax.tree.map(np.asarray, priors), np.asarray(loglik))
+        return Evaluation(*jax.tree.map(np.asarray, run(self.prepare(table))))
 
     def simulate(self, key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
-        known = {column.name for column in self.schema.public}
-        columns = {name: values for name, values in public.items() if name in known}
-        sites = self.trace(columns, rows, handlers.seed(self.at(theta), rng_seed=key))
-        return {name: np.asarray(sites[name]["value"]) for name in self.outcomes}
+        columns = {
+            each.name: public[each.name] for each in self.schema.public if each.name in public
+        }
+        drawn = {each.name: theta[each.name] for each in self.sites.checked[0]}
+        fixed = handlers.substitute(self.function, data=drawn)
+        sites = self.trace(columns, rows, handlers.seed(fixed, rng_seed=key))
+        return {name: np.asarray(sites[name]["value"]) for name in self.sites.outcomes}
 
 
-def _batch_shape(site: Site) -> tuple[int, ...]:
-    """Return the shape of a site's log density, of which a plate may be a broadcast axis."""
-    depth = max(-frame.dim for frame in site["cond_indep_stack"])
-    shape = [1] * depth
-    for frame in site["cond_indep_stack"]:
-        shape[frame.dim] = frame.size
-    return tuple(jnp.broadcast_shapes(tuple(shape), jnp.shape(_log_prob(site))))
+def log_sum(terms: jax.Array) -> jax.Array:
+    """Return log Σ exp over the first axis, whose gradient is zero where the sum is not finite."""
+    value = jax.nn.logsumexp(jax.lax.stop_gradient(terms), axis=0)
+    finite = jnp.isfinite(value)
+    return jnp.where(finite, jax.nn.logsumexp(jnp.where(finite, terms, 0.0), axis=0), value)
 
 
 def _log_prob(site: Site) -> jax.Array:
     value = site["fn"].log_prob(site["value"])
-    scale = site["scale"]
-    return value if scale is None else scale * value
+    return value if site["scale"] is None else site["scale"] * value

@@ -16,9 +16,8 @@ import numpy as np
 import numpyro.distributions as dist
 
 from understudy._jax import jnp
-from understudy.adapters.checks import INDEPENDENT, SIZES, check_names
+from understudy.adapters.checks import INDEPENDENT, SIZES, check_names, example_table
 from understudy.domain.schema import Schema
-from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.base import Parameter
 
@@ -34,8 +33,8 @@ class Sites:
 
     title: str
     schema: Schema
-    examples: tuple[list[Site], list[Site]]
-    tables: tuple[Columns, Columns]
+    examples: list[list[Site]]
+    """The sites on an example table of each of the `SIZES`."""
 
     @property
     def outcomes(self) -> tuple[str, ...]:
@@ -68,16 +67,15 @@ class Sites:
 
     def axis(self, site: Site) -> int | None:
         """Return the axis of the record plate, or None if the site is outside it."""
-        for frame in site["cond_indep_stack"]:
-            if frame.name == self.plate:
-                return int(frame.dim)
-        return None
+        frames = site["cond_indep_stack"]
+        return next((int(frame.dim) for frame in frames if frame.name == self.plate), None)
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters, after all checks."""
-        first, second = (self._sorted(*each) for each in zip(self.examples, SIZES, strict=True))
-        parameters, others = first[0], second[0]
+    def checked(self) -> tuple[tuple[Parameter, ...], dict[str, np.ndarray]]:
+        """The parameters, and all combinations of the discrete variables that each record has."""
+        (parameters, supports), (others, other_supports) = (
+            self._sorted(*each) for each in zip(self.examples, SIZES, strict=True)
+        )
         if not parameters:
             raise BadInput(f"the model '{self.title}' has no parameter to draw.")
         for name in parameters.keys() | others.keys():
@@ -93,14 +91,11 @@ class Sites:
                     f"the range of the parameter '{name}' depends on the table or on another "
                     f"parameter: give it a fixed one."
                 )
-        if any(not np.array_equal(first[1][name], second[1].get(name, ())) for name in first[1]):
-            raise self._fault("the values of a discrete variable depend on the table: fix them.")
-        return tuple(parameters.values())
-
-    @cached_property
-    def combinations(self) -> dict[str, np.ndarray]:
-        """All combinations of the discrete variables that each record has, one array for each."""
-        supports = self._sorted(self.examples[0], SIZES[0])[1]
+        for name, values in supports.items():
+            if not np.array_equal(values, other_supports.get(name, ())):
+                raise self._fault(
+                    "the values of a discrete variable depend on the table: fix them."
+                )
         count = math.prod(map(len, supports.values()))
         if count > LARGEST_SUM:
             raise self._fault(
@@ -108,8 +103,8 @@ class Sites:
                 f"combinations for each record, and at most {LARGEST_SUM} can be summed out: use "
                 f"fewer values."
             )
-        grids = np.meshgrid(*supports.values(), indexing="ij")
-        return {name: np.ravel(grid) for name, grid in zip(supports, grids, strict=True)}
+        grids = map(np.ravel, np.meshgrid(*supports.values(), indexing="ij"))
+        return tuple(parameters.values()), dict(zip(supports, grids, strict=True))
 
     def _sorted(
         self, sites: list[Site], rows: int
@@ -122,17 +117,6 @@ class Sites:
                 f"numpyro.sample, a PyMC function must return its pm.Model, and one for Bambi its "
                 f"bambi.Model."
             )
-        self._check_kinds(sites)
-        self._check_observed([site for site in samples if site["is_observed"]], rows)
-        latent = [site for site in samples if not site["is_observed"]]
-        check_names(self.title, [site["name"] for site in latent], self.schema)
-        inside = {
-            site["name"]: self._support(site) for site in latent if self.axis(site) is not None
-        }
-        outside = [site for site in latent if site["name"] not in inside]
-        return {site["name"]: self._parameter(site) for site in outside}, inside
-
-    def _check_kinds(self, sites: list[Site]) -> None:
         for site in sites:
             name = site["name"]
             if site["type"] == "param":
@@ -142,20 +126,34 @@ class Sites:
                     f"the numpyro.factor '{name}' is neither a prior nor the density of a column: "
                     f"use numpyro.sample."
                 )
+        self._check_observed([site for site in samples if site["is_observed"]], rows)
+        latent = [site for site in samples if not site["is_observed"]]
+        check_names(self.title, [site["name"] for site in latent], self.schema)
+        inside = {
+            site["name"]: self._support(site) for site in latent if self.axis(site) is not None
+        }
+        outside = [site for site in latent if site["name"] not in inside]
+        return {site["name"]: self._parameter(site) for site in outside}, inside
 
     def _check_observed(self, sites: list[Site], rows: int) -> None:
         observed = {site["name"]: site for site in sites}
         if not observed:
             raise BadInput(f"the model '{self.title}' has no observed site: pass a column as obs.")
         for site in sites:
-            self._check_plates(site, rows)
+            frames = site["cond_indep_stack"]
+            if frames and self.axis(site) is None:
+                raise self._fault(
+                    f"the plate '{frames[0].name}' around the observed site '{site['name']}' has "
+                    f"{frames[0].size} entries for a table of {rows} records: let its size be 'n', "
+                    f"the number of records."
+                )
         if self.plate is None or all(self.axis(site) is None for site in sites):
             raise BadInput(
                 f"the model '{self.title}' has no record plate: put the observed sites into "
                 f'numpyro.plate("records", n), so that each record has a log-likelihood of its '
                 f"own; {INDEPENDENT}."
             )
-        table = dict(zip(SIZES, self.tables, strict=True))[rows]
+        table = example_table(self.schema, rows)
         for name in self.outcomes:
             if name not in observed:
                 raise BadInput(
@@ -179,16 +177,6 @@ class Sites:
                     f"the site '{name}' is observed in the record plate but is not a confidential "
                     f"column of the schema."
                 )
-
-    def _check_plates(self, site: Site, rows: int) -> None:
-        """Refuse an observed site whose plates are all of another size than the table."""
-        frames = site["cond_indep_stack"]
-        if frames and self.axis(site) is None:
-            raise self._fault(
-                f"the plate '{frames[0].name}' around the observed site '{site['name']}' has "
-                f"{frames[0].size} entries for a table of {rows} records: let its size be 'n', the "
-                f"number of records."
-            )
 
     def _support(self, site: Site) -> np.ndarray:
         """Return the values of a discrete variable of each record; refuse a continuous one."""

@@ -2,7 +2,7 @@
 
 Values are followed from name to name (`reached.py`), through what partials and methods bind, and
 through attributes, containers and helpers, as far as the user wrote them: an installed library
-holds no table (`libraries.py`).
+holds no table.
 """
 
 from __future__ import annotations
@@ -12,33 +12,19 @@ import importlib
 import logging
 import re
 import sys
+import types
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import PurePath
 from struct import calcsize
-from types import (
-    BuiltinFunctionType,
-    ClassMethodDescriptorType,
-    FunctionType,
-    GenericAlias,
-    GetSetDescriptorType,
-    MemberDescriptorType,
-    MethodDescriptorType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-    UnionType,
-    WrapperDescriptorType,
-)
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from understudy.adapters.libraries import is_kept_by_library, is_library, package_of
-from understudy.adapters.reached import taken_from_outside
+from understudy.adapters.reached import is_kept_by_library, is_library, taken_from_outside
 
 _MOST_ENTRIES = 100
 """Knots, levels and cut points that a person writes down are fewer; most tables are longer."""
@@ -72,11 +58,11 @@ _BINDINGS = {
     property: ("fget", "fset", "fdel"),
     staticmethod: ("__func__",),
     classmethod: ("__func__",),
-    MethodType: ("__func__", "__self__"),
-    MethodWrapperType: ("__self__",),
-    BuiltinFunctionType: ("__self__",),
-    GenericAlias: ("__args__",),
-    UnionType: ("__args__",),
+    types.MethodType: ("__func__", "__self__"),
+    types.MethodWrapperType: ("__self__",),
+    types.BuiltinFunctionType: ("__self__",),
+    types.GenericAlias: ("__args__",),
+    types.UnionType: ("__args__",),
     TypeVar: ("__bound__", "__constraints__"),
     re.Pattern: ("pattern",),
     range: ("start", "stop", "step"),
@@ -86,13 +72,6 @@ _BINDINGS = {
     logging.Logger: (),
 }
 """What stands between a name and what it is bound to."""
-
-
-class Computed(NamedTuple):
-    """Something from outside that a person has not written down."""
-
-    name: str
-    what: str
 
 
 class _Item(NamedTuple):
@@ -107,15 +86,15 @@ class _Item(NamedTuple):
 
 
 _LEAVES = (
-    *(int, float, complex, str, bytes, bytearray, memoryview, date, timedelta, FunctionType),
-    *(WrapperDescriptorType, MethodDescriptorType, ClassMethodDescriptorType),
-    *(GetSetDescriptorType, MemberDescriptorType, type(_Item.name)),
+    *(int, float, complex, str, bytes, bytearray, memoryview, date, timedelta, types.FunctionType),
+    *(types.WrapperDescriptorType, types.MethodDescriptorType, types.ClassMethodDescriptorType),
+    *(types.GetSetDescriptorType, types.MemberDescriptorType, type(_Item.name)),
 )
 """What holds nothing, apart from attributes, that is not seen in it."""
 
 
-def first_computed(thing: Any, also: Mapping[str, Any] | None = None) -> Computed | None:
-    """Return the first value from outside that was computed, or None.
+def first_computed(thing: Any, also: Mapping[str, Any] | None = None) -> tuple[str, str] | None:
+    """Return the name of the first value from outside that was computed, and what it is, or None.
 
     `also` are values that a function reaches in some other way than by its code.
     """
@@ -128,13 +107,13 @@ def first_computed(thing: Any, also: Mapping[str, Any] | None = None) -> Compute
         item = pending.pop()
         if item.listed and not _is_collection(item.value):
             entries[item.name, item.root] += 1
-        what = _long(entries[item.name, item.root])
+        what = "a table" if entries[item.name, item.root] > _MOST_ENTRIES else None
         if what is None and id(item.value) not in judged:
             judged[id(item.value)] = item.value
             what = _judged(item.value) if len(judged) <= _MOST_OBJECTS else _ENDLESS
             pending.extend(() if what else _inside(item))
         if what is not None:
-            return Computed(item.name or getattr(thing, "__name__", type(thing).__name__), what)
+            return item.name or getattr(thing, "__name__", type(thing).__name__), what
     return None
 
 
@@ -142,18 +121,20 @@ def _judged(value: Any) -> str | None:
     """Return what a value is, in words, unless it is what a person writes down or is made of it."""
     if value is sys.modules or any(value is each for each in _SEARCHES):
         return BY_NAME
-    if isinstance(value, type | ModuleType):
+    if isinstance(value, type | types.ModuleType):
         return None
     return _computed(value) or _large(value) or (None if _is_seen(value) else _CLOSED)
 
 
 def _computed(value: Any) -> str | None:
-    bases = type(value).__mro__
-    if any(package_of(base) in _TABLES for base in bases):
+    bases = [
+        (str(base.__module__).partition(".")[0], base.__name__) for base in type(value).__mro__
+    ]
+    if any(package in _TABLES for package, _ in bases):
         return "a table"
     if any(hasattr(type(value), name) for name in _ARRAYS):
         return "a table" if getattr(value, "ndim", 1) else "a computed number"
-    if any(package_of(base) == "pytensor" and base.__name__ == "Variable" for base in bases):
+    if ("pytensor", "Variable") in bases:
         return "a variable"
     return None
 
@@ -163,7 +144,7 @@ def _large(value: Any) -> str | None:
         return "a number of too many digits" if abs(value) > _LARGEST else None
     if isinstance(value, _Text):
         return "a table" if len(value) > _LONGEST_TEXT else None
-    return _long(len(value)) if _is_collection(value) else None
+    return "a table" if _is_collection(value) and len(value) > _MOST_ENTRIES else None
 
 
 def _is_seen(value: Any) -> bool:
@@ -187,12 +168,8 @@ def _fields(kind: type) -> Iterator[tuple[str, Any]]:
     """Yield the slots of a class, and those that hold other attributes and weak references."""
     for base in kind.__mro__:
         for name, field in vars(base).items():
-            if isinstance(field, MemberDescriptorType) or name in ("__dict__", "__weakref__"):
+            if isinstance(field, types.MemberDescriptorType) or name in ("__dict__", "__weakref__"):
                 yield name, field
-
-
-def _long(entries: int) -> str | None:
-    return "a table" if entries > _MOST_ENTRIES else None
 
 
 def _is_collection(value: Any) -> bool:
@@ -205,9 +182,9 @@ def _is_collection(value: Any) -> bool:
 def _inside(item: _Item) -> Iterator[_Item]:
     """Yield what a value holds or reaches, under the names that somebody would look for."""
     value, name, root = item.value, item.name, item.root
-    if isinstance(value, ModuleType):
+    if isinstance(value, types.ModuleType):
         return
-    if isinstance(value, FunctionType):
+    if isinstance(value, types.FunctionType):
         outside = taken_from_outside(value)
         yield from (_Item(each, id(held), held) for each, held in outside if each not in _ABOUT)
         return
@@ -233,7 +210,7 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any]]:
         return
     held = dict(getattr(value, "__dict__", {}))
     for name, field in _fields(type(value)):
-        if isinstance(field, MemberDescriptorType):
+        if isinstance(field, types.MemberDescriptorType):
             with suppress(AttributeError):  # Nothing was assigned to it yet.
                 held.setdefault(name, field.__get__(value))
     own = held and is_kept_by_library(value)

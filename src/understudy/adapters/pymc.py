@@ -45,32 +45,24 @@ def from_pymc(
             must not depend on; the sentence says what to change.
     """
     pymc = installed("pymc")
-    from understudy.adapters.pymc_model import GraphProgram, as_model
+    from understudy.adapters.pymc_graph import as_model
     from understudy.adapters.pymc_source import graph_of_function
 
     if isinstance(function, pymc.Model):
-        raise BadInput(_finished(schema))
+        columns = [column.name for column in (*schema.confidential, *schema.public)]
+        names = ", ".join([*columns[:_SHOWN], *(["..."] if len(columns) > _SHOWN else [])])
+        raise BadInput(
+            f"a finished pm.Model is not taken, because its numbers cannot be told from numbers "
+            f"that were computed from the table: give a function that builds it from columns, with "
+            f"its numbers written down, in three lines: 'def build({names}):' / 'with pm.Model() "
+            f"as model: ...' / 'return model'."
+        )
     if not callable(function):
         raise BadInput("from_pymc takes a function of columns that returns a pm.Model.")
     title = title_of(function)
     build = partial(graph_of_function, function, schema, arguments(function, schema))
-    return as_model(
-        GraphProgram(title, build),
-        schema=schema,
-        spec=spec or {"pymc": title, "digest": digest(function)},
-    )
-
-
-def _finished(schema: Schema) -> str:
-    """Return the sentence about a finished model, with a function of the schema's own columns."""
-    columns = [column.name for column in (*schema.confidential, *schema.public)]
-    names = ", ".join([*columns[:_SHOWN], *(["..."] if len(columns) > _SHOWN else [])])
-    return (
-        f"a finished pm.Model is not taken, because its numbers cannot be told from numbers that "
-        f"were computed from the table: give a function that builds it from columns, with its "
-        f"numbers written down, in three lines: 'def build({names}):' / 'with pm.Model() as "
-        f"model: ...' / 'return model'."
-    )
+    spec = spec or {"pymc": title, "digest": digest(function)}
+    return as_model(title, build, schema=schema, spec=spec)
 
 
 def installed(package: str) -> Any:

@@ -1,4 +1,7 @@
-"""A PyMC model as functions of its parameters and of arrays with one entry for each record."""
+"""A PyMC graph, wherever it comes from, as a model.
+
+It is read as functions of its parameters and of arrays with one entry for each record.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,16 @@ from pymc.distributions.continuous import Flat, HalfFlat
 from pymc.logprob.basic import conditional_logp
 from pytensor.graph.replace import clone_replace
 
-from understudy._jax import jax
-from understudy.adapters.checks import INDEPENDENT, SIZES, Evaluation
+from understudy._jax import jax, jnp
+from understudy.adapters.checks import (
+    INDEPENDENT,
+    SIZES,
+    Evaluation,
+    check,
+    example_table,
+    scored_alone,
+)
+from understudy.adapters.functions import AS_GIVEN, user_code
 from understudy.adapters.pymc_jax import (
     constant_shape,
     named,
@@ -24,10 +35,12 @@ from understudy.adapters.pymc_jax import (
     widened,
 )
 from understudy.adapters.pymc_support import support_of
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-from understudy.models.base import Parameter, Theta
+from understudy.models.base import Data, Model, Parameter, Theta
 
-Arrays = dict[str, np.ndarray]
+Density = Callable[[Theta, Any], jax.Array]
 
 _IMPROPER = (type(Flat.rv_op), type(HalfFlat.rv_op))
 
@@ -111,28 +124,19 @@ class Graph:
         split = len(self._theta)
         return [density.sum() for density in densities[:split]], densities[split:]
 
-    def log_prior_function(self) -> Callable[[Theta, Arrays], jax.Array]:
-        """Return the log prior as a JAX function of θ and a table of one public record."""
-        arrays, outputs = self._placed([pt.add(*self._densities[0], 0.0)], 1)
-        function = to_jax([*self._theta.values(), *arrays], outputs)
-        return lambda theta, table: function(*self._ordered(theta, table))[0]
+    def log_densities(self) -> tuple[Density, Density]:
+        """Return log prior and log-likelihood as JAX functions of θ and a table of one record."""
 
-    def loglik_function(self) -> Callable[[Theta, Any], jax.Array]:
-        """Return the record log-likelihoods as a JAX function, each record a table of its own."""
+        def compiled(densities: list[Any]) -> Density:
+            inputs, outputs = self._placed([pt.add(*densities, 0.0)], 1)
+            function = to_jax([*self._theta.values(), *inputs], outputs)
+            return lambda theta, table: function(*self._ordered(theta, table))[0]
+
+        prior = compiled(self._densities[0])
         self._check_splits(1)
-        arrays, outputs = self._placed([pt.add(*self._densities[1], 0.0)], 1)
-        function = to_jax([*self._theta.values(), *arrays], outputs)
+        return prior, compiled(self._densities[1])
 
-        def loglik(theta: Theta, data: Any) -> jax.Array:
-            def one(record: Any) -> jax.Array:
-                table = {name: value[None] for name, value in record.items()}
-                return function(*self._ordered(theta, table))[0][0]
-
-            return jax.vmap(one)(data)
-
-        return loglik
-
-    def evaluate(self, thetas: Theta, arrays: Arrays) -> Evaluation:
+    def evaluate(self, thetas: Theta, arrays: Columns) -> Evaluation:
         """Return what the model itself computes on a table."""
         rows = len(next(iter(arrays.values())))
         self._check_splits(rows)
@@ -144,10 +148,8 @@ class Graph:
             function(*self._ordered({name: np.asarray(v[k]) for name, v in thetas.items()}, arrays))
             for k in range(len(next(iter(thetas.values()))))
         ]
-        return Evaluation(
-            {name: np.array([each[k] for each in evaluated]) for k, name in enumerate(self.free)},
-            np.array([each[-1] for each in evaluated]),
-        )
+        *densities, loglik = map(np.array, zip(*evaluated, strict=True))
+        return Evaluation(dict(zip(self.free, densities, strict=True)), loglik)
 
     def _check_splits(self, rows: int) -> None:
         """Refuse a model whose log-likelihood is not one number for each record."""
@@ -165,7 +167,7 @@ class Graph:
                     f"is given, and their length."
                 )
 
-    def _check_observes(self, arrays: Arrays, rows: int) -> None:
+    def _check_observes(self, arrays: Columns, rows: int) -> None:
         """Refuse a variable that observes anything but its column."""
         inputs, outputs = self._placed(list(self.values.values()), rows)
         observed = to_numpy(inputs, outputs)(*(arrays[name] for name in self.inputs))
@@ -179,7 +181,7 @@ class Graph:
 
     # Simulation.
 
-    def simulator(self) -> Callable[[list[int], Theta, Arrays, int], Arrays]:
+    def simulator(self) -> Callable[[list[int], Theta, Columns, int], Columns]:
         """Return a function that draws the observed columns, in the order of the model.
 
         Each is drawn given those before it, whether the model refers to them by the variable or by
@@ -192,7 +194,7 @@ class Graph:
             inputs, outputs = self._placed([variable], rows, others)
             steps[name] = to_draws([*self._theta.values(), *inputs, rows], outputs)
 
-        def simulate(seed: list[int], theta: Theta, arrays: Arrays, rows: int) -> Arrays:
+        def simulate(seed: list[int], theta: Theta, arrays: Columns, rows: int) -> Columns:
             drawn = dict(arrays)
             values = {name: np.asarray(value) for name, value in theta.items()}
             for step, (name, draw) in enumerate(steps.items()):
@@ -231,3 +233,76 @@ class Graph:
 
     def _fault(self, sentence: str) -> BadInput:
         return BadInput(f"in the model '{self.title}' {sentence}")
+
+
+def as_model(
+    title: str,
+    build: Callable[[Columns], Graph],
+    *,
+    schema: Schema,
+    spec: dict[str, Any],
+    encode: Callable[[Columns], Columns] = dict,
+    decode: Callable[[Columns], Columns] = dict,
+) -> Model:
+    """Return the model of a graph, after all checks.
+
+    `build` makes the graph for any public table. `encode` leads from columns to what the graph
+    takes, and `decode` from simulated outcomes to columns.
+    """
+    graph = build(example_table(schema, SIZES[0]))
+    with user_code(title, "read as a model of records", AS_GIVEN):
+        parameters = graph.parameters
+        prior, loglik = graph.log_densities()
+        simulator = graph.simulator()
+
+    def arrays(columns: Columns, graph: Graph = graph) -> Columns:
+        encoded = encode(columns)
+        return {
+            name: np.asarray(encoded[name]).astype(variable.dtype)
+            for name, variable in graph.inputs.items()
+        }
+
+    spare = arrays(schema.public_points(1))
+
+    def prepare(columns: Columns) -> Data:
+        return {name: jnp.asarray(values) for name, values in arrays(columns).items()}
+
+    def evaluate(thetas: Theta, table: Columns) -> Evaluation:
+        afresh = build(table)
+        with user_code(title, f"evaluated on {len(next(iter(table.values())))} records"):
+            return afresh.evaluate(thetas, arrays(table, afresh))
+
+    def simulate(
+        key: jax.Array, theta: Theta, public: Columns, rows: int, place: int = 0
+    ) -> Columns:
+        points = schema.public_points(2)
+        filling = {name: np.repeat(points[name][place], rows) for name in graph.observed}
+        known = [column.name for column in schema.public if column.name in public]
+        columns = {name: np.asarray(public[name]) for name in known}
+        seed = [int(word) for word in np.ravel(jax.random.key_data(key))]
+        with user_code(title, f"asked to simulate {rows} records"):
+            return decode(simulator(seed, theta, arrays({**columns, **filling}), rows))
+
+    model = Model(
+        title=title,
+        schema=schema,
+        parameters=parameters,
+        log_prior=lambda theta: prior(theta, spare),
+        prepare=prepare,
+        record_loglik=lambda theta, data: scored_alone(loglik, theta, data, spare),
+        simulate=simulate,
+        spec=spec,
+    )
+    check(model, evaluate)
+    rows = 5
+    table = example_table(schema, rows)
+    theta = model.constrain(model.starting_points(jax.random.key(0), 1)[0])
+    one, other = (simulate(jax.random.key(1), theta, table, rows, place) for place in (0, 1))
+    for name in graph.observed:
+        if not np.array_equal(one[name], other[name]):
+            raise BadInput(
+                f"in the model '{title}' the distribution of '{name}' uses the column '{name}' "
+                f"itself or one that is observed later, so it cannot be simulated: let each column "
+                f"depend on public columns and on those that are observed before it."
+            )
+    return model

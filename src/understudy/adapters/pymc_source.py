@@ -12,7 +12,7 @@ from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.scalar.basic import Cast
 
 from understudy.adapters.checks import check_names
-from understudy.adapters.functions import AS_GIVEN, frozen, title_of, user_code
+from understudy.adapters.functions import AS_GIVEN, check_returned, frozen, title_of, user_code
 from understudy.adapters.pymc_graph import Graph
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
@@ -34,43 +34,39 @@ def graph_of_function(
     def call(inputs: dict[str, Any], size: Any, doing: str, advice: str) -> Any:
         with user_code(title, doing, advice):
             built = function(**inputs, **({"n": size} if "n" in arguments else {}))
-        if not isinstance(built, pymc.Model):
-            raise BadInput(
-                f"the model '{title}' returned {_called(built)}, but a PyMC function must return "
-                f"the pm.Model that it built."
-            )
+        check_returned(title, built, pymc.Model, "a PyMC function must return the pm.Model")
         return built
 
-    held, fault = {}, None
+    inputs: dict[str, Any] = {}
+    fault = None
     try:
-        built = call(frozen(columns), rows, f"given a public table of {rows} records", AS_GIVEN)
-        held = _by_name_or_value(built, columns)
+        model = call(frozen(columns), rows, f"given a public table of {rows} records", AS_GIVEN)
+        inputs = _by_name_or_value(model, columns)
     except BadInput as error:
         # It may want what only PyTensor's vectors have, a method of theirs for example.
         fault = error
-    if len(held) == len(columns):
-        return _graph(title, built, held, schema)
-    vectors = {name: pytensor.shared(values, name=name) for name, values in columns.items()}
-    try:
-        symbolic = call(
-            dict(vectors),
-            next(iter(vectors.values())).shape[0],
-            "given its columns as PyTensor vectors",
-            "put all of them into pm.Data, or use PyTensor's functions and .shape[0]",
-        )
-    except BadInput as error:
-        raise fault or error from None
-    return _graph(title, symbolic, vectors, schema)
-
-
-def _graph(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> Graph:
-    """Return the graph of a model whose columns are known, after checks of its variables."""
+    if len(inputs) < len(columns):
+        inputs = {name: pytensor.shared(values, name=name) for name, values in columns.items()}
+        try:
+            model = call(
+                inputs,
+                next(iter(inputs.values())).shape[0],
+                "given its columns as PyTensor vectors",
+                "put all of them into pm.Data, or use PyTensor's functions and .shape[0]",
+            )
+        except BadInput as error:
+            raise fault or error from None
     check_names(title, [variable.name for variable in model.free_RVs], schema)
-    observed = observed_by(title, model, inputs, schema)
+    return graph_of_model(title, model, inputs, schema)
+
+
+def graph_of_model(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> Graph:
+    """Return the graph of a model, with those of its inputs that are known."""
+    observed = _observed(title, model, inputs, schema)
     return Graph(
         title=title,
         inputs=inputs,
-        lengths=lengths_of(model, [*inputs, *(each.name for each in observed.values())]),
+        lengths=_lengths(model, [*inputs, *(each.name for each in observed.values())]),
         free={variable.name: variable for variable in model.free_RVs},
         transforms={each.name: model.rvs_to_transforms[each] for each in model.free_RVs},
         observed=observed,
@@ -78,7 +74,7 @@ def _graph(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> Gr
     )
 
 
-def observed_by(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> dict[str, Any]:
+def _observed(title: str, model: Any, inputs: dict[str, Any], schema: Schema) -> dict[str, Any]:
     """Return the variable that observes each column: by its own name, or by what it observes."""
     if model.potentials:
         raise BadInput(
@@ -109,7 +105,7 @@ def observed_by(title: str, model: Any, inputs: dict[str, Any], schema: Schema) 
     return observed
 
 
-def lengths_of(model: Any, names: list[str]) -> list[Any]:
+def _lengths(model: Any, names: list[str]) -> list[Any]:
     """Return shared variables that hold the number of records as the length of a dimension."""
     dims = [model.named_vars_to_dims.get(name) for name in names]
     lengths = {model.dim_lengths[each[0]] for each in dims if each and each[0]}
@@ -118,17 +114,13 @@ def lengths_of(model: Any, names: list[str]) -> list[Any]:
 
 def _by_name_or_value(model: Any, columns: Columns) -> dict[str, Any]:
     """Return the containers that hold the columns a function was called with."""
-    held = _containers(model)
+    held = {each.name: each for each in model.data_vars if isinstance(each, SharedVariable)}
     holders = {name: held[name] for name in columns if name in held}
     for name, values in columns.items():
         for variable in held.values():
             if name not in holders and np.array_equal(variable.get_value(borrow=True), values):
                 holders[name] = variable
     return holders
-
-
-def _containers(model: Any) -> dict[str, Any]:
-    return {each.name: each for each in model.data_vars if isinstance(each, SharedVariable)}
 
 
 def _uncast(variable: Any) -> Any:
@@ -138,7 +130,3 @@ def _uncast(variable: Any) -> Any:
     ):
         (variable,) = variable.owner.inputs
     return variable
-
-
-def _called(value: Any) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"

@@ -8,17 +8,13 @@ circular one, for example, would leave a posterior without an end.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 from numpyro.distributions import biject_to, constraints
 from numpyro.distributions.transforms import Transform
 from pymc.distributions import transforms as known
-from pymc.logprob.transforms import (
-    IntervalTransform,
-    LogOddsTransform,
-    LogTransform,
-    SimplexTransform,
-)
+from pymc.logprob import transforms as basic
 from pytensor.graph.basic import Constant
 from pytensor.graph.traversal import graph_inputs
 
@@ -27,10 +23,10 @@ from understudy.adapters.pymc_jax import constant_shape, constants_for_shared, n
 from understudy.errors import BadInput
 
 _ONTO_THE_LINE = (
-    LogTransform,
-    LogOddsTransform,
-    IntervalTransform,
-    SimplexTransform,
+    basic.LogTransform,
+    basic.LogOddsTransform,
+    basic.IntervalTransform,
+    basic.SimplexTransform,
     known.LogExpM1,
     known.Ordered,
     known.CholeskyCovPacked,
@@ -38,28 +34,24 @@ _ONTO_THE_LINE = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class _Range(constraints.Constraint):  # type: ignore[misc]
     """The values of a parameter that has a transform in PyMC."""
 
-    def __init__(self, bijection: _Bijection) -> None:
-        self.bijection = bijection
+    bijection: _Bijection
 
     def tree_flatten(self) -> tuple[tuple[()], tuple[tuple[()], dict[str, Any]]]:
         return (), ((), {"bijection": self.bijection})
 
 
+@dataclass(eq=False, repr=False)
 class _Bijection(Transform):  # type: ignore[misc]
     """PyMC's transform of one parameter, from the real line to its natural scale."""
 
-    def __init__(
-        self,
-        backward: Callable[..., Any],
-        forward: Callable[..., Any],
-        log_jacobian: Callable[..., Any],
-        unconstrained_shape: tuple[int, ...],
-    ) -> None:
-        self.backward, self.forward, self.log_jacobian = backward, forward, log_jacobian
-        self.unconstrained_shape = unconstrained_shape
+    backward: Callable[..., Any]
+    forward: Callable[..., Any]
+    log_jacobian: Callable[..., Any]
+    unconstrained_shape: tuple[int, ...]
 
     def __call__(self, x: jax.Array) -> jax.Array:
         return self.backward(x)[0]

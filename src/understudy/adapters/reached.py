@@ -1,22 +1,30 @@
 """What a function takes from outside itself, read from its code: it is not run.
 
 A function finds values in its module, in the functions around it, in the defaults of its arguments,
-and in what it imports.
+and in what it imports. What belongs to Python and to installed libraries holds nobody's table.
 """
 
 from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import inspect
+import site
 import sys
+import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from understudy.adapters.libraries import is_kept_by_library, is_library, is_library_file
-
+_PLACES = [
+    str(Path(__file__).parents[1]),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    *site.getsitepackages(),
+    site.getusersitepackages(),
+]
 _LOOKUPS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"})
 
 
@@ -29,7 +37,7 @@ def taken_from_outside(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if is_library_file(function.__code__.co_filename):
         yield from () if is_kept_by_library(function) else _enclosed(function).items()
         return
-    names = _names(function.__code__)
+    names = {name for code in _codes(function.__code__) for name in code.co_names}
     for name, value in [*_imported(function).items(), *_taken(function).items()]:
         yield from _asked(name, value, names)
 
@@ -59,8 +67,9 @@ def _imported(function: FunctionType) -> dict[str, Any]:
 def _taken(function: FunctionType) -> dict[str, Any]:
     """Return what a function finds by name outside itself, and the defaults of its arguments."""
     known = vars(builtins) | function.__globals__
-    names = sorted(_globals(function.__code__) & known.keys())
-    outside = {name: known[name] for name in names} | _enclosed(function)
+    steps = (each for code in _codes(function.__code__) for each in dis.get_instructions(code))
+    names = {each.argval for each in steps if each.opname in _LOOKUPS}
+    outside = {name: known[name] for name in sorted(names & known.keys())} | _enclosed(function)
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         if parameter.default is not parameter.empty:
             outside[parameter.name] = parameter.default
@@ -84,12 +93,33 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(each)
 
 
-def _names(code: CodeType) -> set[str]:
-    """Return all names in a piece of code, attributes too."""
-    return {name for each in _codes(code) for name in each.co_names}
+def is_library(name: str | None) -> bool:
+    """Whether a module comes with Python, with this library, or from where libraries are put.
+
+    The main module is the user's, even where a tool such as a profiler runs it and stands there.
+    """
+    top = str(name).partition(".")[0]
+    if top in sys.builtin_module_names:
+        return True
+    module = None if top == "__main__" else sys.modules.get(top)
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    return file is not None and is_library_file(file)
 
 
-def _globals(code: CodeType) -> set[str]:
-    """Return the names that a piece of code looks up in its module."""
-    instructions = (each for part in _codes(code) for each in dis.get_instructions(part))
-    return {each.argval for each in instructions if each.opname in _LOOKUPS}
+@functools.cache
+def is_library_file(file: str) -> bool:
+    """Whether a file is one of Python's, of this library's, or where libraries are put."""
+    return file.startswith("<frozen ") or any(Path(file).is_relative_to(each) for each in _PLACES)
+
+
+def is_kept_by_library(value: Any) -> bool:
+    """Whether an object is one that a library keeps for everybody."""
+    name = str(getattr(value, "__name__", None))
+    homes = {type(value).__module__, str(getattr(value, "__module__", None))}
+    for home, module in list(sys.modules.items()):
+        if isinstance(module, ModuleType):
+            held = vars(module)
+            kept = held.values() if home in homes else [held.get(name)]
+            if any(each is value for each in kept) and is_library(home):
+                return True
+    return False

@@ -3,14 +3,21 @@
 import numpy as np
 import pytest
 import scipy.special
+import scipy.stats
 
 pm = pytest.importorskip("pymc")
 
-from understudy import from_pymc  # noqa: E402
+import pytensor.tensor as pt  # noqa: E402
+from pytensor.printing import Print  # noqa: E402
+
+from pymc_functions import REAL, built  # noqa: E402
+from understudy import (  # noqa: E402
+    from_pymc,
+)
 from understudy._jax import jax, jnp  # noqa: E402
-from understudy.adapters.pymc_jax import to_numpy  # noqa: E402
-from understudy.adapters.pymc_special import erfcx  # noqa: E402
+from understudy.adapters.pymc_jax import erfcx, to_numpy  # noqa: E402
 from understudy.domain.schema import Schema  # noqa: E402
+from understudy.errors import BadInput  # noqa: E402
 
 NONNEGATIVE = Schema.from_dict(
     {"columns": {"y": {"role": "confidential", "type": "continuous", "bounds": [0, 100]}}}
@@ -95,3 +102,22 @@ def test_the_scaled_error_function_has_all_digits_and_slopes():
     far = np.logspace(4, 100, 97)
     np.testing.assert_allclose(slopes(far), -1 / np.sqrt(np.pi) / far**2, rtol=1e-7)
     assert np.array_equal(slopes(jnp.array([-27.0, -1e300])), [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [
+        (
+            built(likelihood=lambda y, w, c: pm.Normal("y", c + Print("w")(w), 1, observed=y)),
+            "No JAX conversion .*: leave that operation out",
+        ),
+        (
+            built(likelihood=lambda y, w, c: pm.Normal("y", c + pt.kve(1.0, w + 1), 1, observed=y)),
+            "No JAX implementation .*: leave that operation out",
+        ),
+    ],
+)
+def test_a_pymc_model_that_cannot_be_trusted_is_told_what_to_change(function, sentence):
+    with pytest.raises(BadInput, match=sentence) as fault:
+        from_pymc(function, schema=REAL)
+    assert "\n" not in str(fault.value)
