@@ -1,8 +1,12 @@
-"""What tests share: hypothesis settings, and a small confidential table with its schema."""
+"""What tests share: hypothesis settings, and a small confidential table with its schema.
+
+Nothing here imports JAX when it is loaded: where compiled kernels are kept has to be said first.
+"""
 
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +15,26 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from offices import write_tables
-from settling import settled
-
 # Compilation makes a first example slow, and a test must say the same thing every time.
 settings.register_profile("understudy", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("understudy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep compiled kernels for the session, where its workers and their commands share them.
+
+    Most of the time goes into compiling. Whoever names a directory in `JAX_COMPILATION_CACHE_DIR`
+    keeps them from one session to the next.
+    """
+    # Another process may be writing what this one reads; JAX then compiles it once more.
+    config.addinivalue_line("filterwarnings", "ignore:Error reading persistent compilation cache")
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        kernels = tempfile.TemporaryDirectory(prefix="understudy-kernels-")
+        config.add_cleanup(kernels.cleanup)
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = kernels.name
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "0"
+
 
 MOST_MAPPINGS = 20_000
 """Linux allows a process 65,530, and every kernel that JAX compiles takes several."""
@@ -107,12 +125,17 @@ def desk(tmp_path: Path, survey: Survey, monkeypatch: pytest.MonkeyPatch) -> Pat
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a reference, a month's table and their schema."""
+    from offices import write_tables
+
     return write_tables(tmp_path_factory.mktemp("work"), ["reference", "january"])
 
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workplace with a policy that was calibrated on a public reference."""
+    from offices import write_tables
+    from settling import settled
+
     place = write_tables(tmp_path_factory.mktemp("office"), range(4), drift=0.1)
     calibration = settled(
         place / "0.csv",
