@@ -3,6 +3,8 @@
 Nothing here imports JAX when it is loaded: where compiled kernels are kept has to be said first.
 """
 
+import atexit
+import ctypes
 import os
 import shutil
 import sys
@@ -20,25 +22,24 @@ settings.register_profile("understudy", deadline=None, derandomize=True, print_b
 settings.load_profile("understudy")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Keep compiled kernels for the session, where its workers and their commands share them.
+# Most of the time goes into compiling: the workers of a session and the commands that they start
+# share what is compiled. Whoever names a directory keeps it from one session to the next.
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+    _KERNELS = tempfile.mkdtemp(prefix="understudy-kernels-")
+    atexit.register(shutil.rmtree, _KERNELS, ignore_errors=True)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _KERNELS
+    os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
+    os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "0"
 
-    Most of the time goes into compiling. Whoever names a directory in `JAX_COMPILATION_CACHE_DIR`
-    keeps them from one session to the next.
-    """
+
+def pytest_configure(config: pytest.Config) -> None:
     # Another process may be writing what this one reads; JAX then compiles it once more.
     config.addinivalue_line("filterwarnings", "ignore:Error reading persistent compilation cache")
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        kernels = tempfile.TemporaryDirectory(prefix="understudy-kernels-")
-        config.add_cleanup(kernels.cleanup)
-        os.environ["JAX_COMPILATION_CACHE_DIR"] = kernels.name
-        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
-        os.environ["JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"] = "0"
 
 
 MOST_MAPPINGS = 20_000
 """Linux allows a process 65,530, and every kernel that JAX compiles takes several."""
-MOST_MEMORY = 5 * 2**28
+MOST_MEMORY = 2**30
 """Bytes that a process may keep from one file of tests to the next."""
 
 
@@ -53,6 +54,8 @@ def few_kernels() -> Iterator[None]:
         resident = int((own / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         if count > MOST_MAPPINGS or resident > MOST_MEMORY:
             sys.modules["jax"].clear_caches()
+            # The C library keeps what was freed until it is asked for it.
+            getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)(0)
 
 
 SIZE = 120

@@ -86,7 +86,7 @@ def test_a_bambi_model_has_the_likelihood_that_bambi_gives_it(text, family, outc
     model = from_bambi(function, schema=schema)
     table, theta = example_table(schema, 400), start(model)
     expected = as_pymc_says(text, family, table, schema, theta, **options)
-    ours = model.record_loglik(theta, model.prepare(table))
+    ours = jax.jit(model.record_loglik)(theta, model.prepare(table))
     np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-7)
 
 
@@ -137,8 +137,8 @@ def test_priors_scaled_by_the_data_are_scaled_by_the_schema_instead():
         assert float(one.log_prior(theta)) == float(other.log_prior(theta))
     table = example_table(schema, 30)
     np.testing.assert_array_equal(
-        one.record_loglik(theta, one.prepare(table)),
-        other.record_loglik(theta, other.prepare(table)),
+        jax.jit(one.record_loglik)(theta, one.prepare(table)),
+        jax.jit(other.record_loglik)(theta, other.prepare(table)),
     )
 
 
@@ -322,8 +322,8 @@ def test_a_bambi_beta_regression_agrees_with_the_formula():
     }
     table = example_table(schema, 300)
     np.testing.assert_allclose(
-        theirs.record_loglik(theta, theirs.prepare(table)),
-        ours.record_loglik(same, ours.prepare(table)),
+        jax.jit(theirs.record_loglik)(theta, theirs.prepare(table)),
+        jax.jit(ours.record_loglik)(same, ours.prepare(table)),
         atol=1e-8,
     )
     public = {name: values for name, values in example_table(schema, 20_000).items() if name != "u"}
@@ -351,7 +351,7 @@ def test_simulated_levels_have_the_probabilities_of_their_likelihood(outcome, fa
     public = {"w": np.full(rows, 3.0), "group": np.zeros(rows, int), "state": np.zeros(rows, int)}
     drawn = model.simulate(jax.random.key(3), theta, public, rows)[outcome]
     few = {name: values[:levels] for name, values in public.items()}
-    loglik = model.record_loglik(theta, model.prepare({**few, outcome: np.arange(levels)}))
+    loglik = jax.jit(model.record_loglik)(theta, model.prepare({**few, outcome: np.arange(levels)}))
     expected = np.exp(np.asarray(loglik))
     assert expected.sum() == pytest.approx(1)
     counts = np.bincount(drawn, minlength=levels)

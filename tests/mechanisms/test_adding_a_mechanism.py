@@ -18,7 +18,7 @@ from understudy.privacy.guarantee import Adjacency
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-mechanism.md"
 SCHEMA = """\
 [table]
-size = 60
+size = 120
 [columns.pay]
 role = "confidential"
 type = "continuous"
@@ -44,7 +44,7 @@ def tempered(tmp_path_factory):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     place = tmp_path_factory.mktemp("office")
-    pay = 100 * np.random.default_rng(3).beta(2, 5, (2, 60))
+    pay = 100 * np.random.default_rng(3).beta(2, 5, (2, 120))
     for name, values in zip(("reference", "january"), pay, strict=True):
         pd.DataFrame({"pay": values}).to_csv(place / f"{name}.csv", index=False)
     (place / "pay.toml").write_text(SCHEMA)
@@ -58,7 +58,7 @@ def test_synthesize(tempered, place):
     )
     assert release.guarantee.kind == "strict"
     assert release.guarantee.epsilon[Adjacency.ADD_REMOVE] == 2.0
-    assert len(release.synthetic) == 60
+    assert len(release.synthetic) == 120
     assert set(release.parameters[0]["parameters"]) == {"phi", "lambda"}
 
 
@@ -68,7 +68,7 @@ def test_weights_are_those_of_the_mechanism(tempered, place):
     release = us.synthesize(
         model, place / "january.csv", tempered(epsilon=2.0, c1=0.0), sampler="exact", seed=1
     )
-    assert release.internal.diagnostics["dropped_records"] == 60
+    assert release.internal.diagnostics["dropped_records"] == 120
 
 
 def test_calibrate(tempered, place):
