@@ -8,7 +8,7 @@ from understudy import cli
 
 
 def test_the_audit_tells_a_broken_claim_by_its_exit_code(desk, capsys):
-    sound = ["audit", "--mechanism", "censor-uw", "--epsilon", "3", "--n", "50", "--json"]
+    sound = ["audit", "--mechanism", "censor-uw", "--epsilon", "3", "--n", "200", "--json"]
     assert cli.run([*sound, "--figure", "two.svg"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) >= {
@@ -16,7 +16,7 @@ def test_the_audit_tells_a_broken_claim_by_its_exit_code(desk, capsys):
     }  # fmt: skip
     assert 2.9 < found["largest_log_ratio"] <= 3.0 + 1e-6
     assert (desk / "two.svg").read_text().count("<svg") == 1
-    assert cli.run(["audit", "--mechanism", "censor-w", "--epsilon", "3", "--n", "50"]) == 1
+    assert cli.run(["audit", "--mechanism", "censor-w", "--epsilon", "3", "--n", "200"]) == 1
     assert "no number" in capsys.readouterr().out
 
 

@@ -82,7 +82,7 @@ def test_calibrate(tempered, place):
 
 
 def test_audit(tempered):
-    kept = us.audit(tempered(epsilon=1.0), n=50, adjacency="add-remove")
+    kept = us.audit(tempered(epsilon=1.0), n=200, adjacency="add-remove")
     assert kept.claimed == 1.0
     assert not kept.broken
 
@@ -93,7 +93,7 @@ def test_audit(tempered):
         def bound(self):
             return 4 * super().bound
 
-    assert us.audit(Careless(epsilon=1.0), n=50, adjacency="add-remove").broken
+    assert us.audit(Careless(epsilon=1.0), n=200, adjacency="add-remove").broken
 
 
 def test_the_command_line(tempered, place, tmp_path):
@@ -112,4 +112,4 @@ def test_the_command_line(tempered, place, tmp_path):
         f"{tmp_path}/POLICY.toml"
     )
     assert run(settled.split()) == 0
-    assert run(["audit", "--mechanism", "tempered", "--epsilon", "1", "--n", "50", "--json"]) == 0
+    assert run(["audit", "--mechanism", "tempered", "--epsilon", "1", "--n", "200", "--json"]) == 0

@@ -104,7 +104,7 @@ class TestModel:
     def test_a_record_s_log_likelihood_is_that_of_missing_or_of_present_and_value(self):
         columns = tables.encode(pay_table(), PAID)
         theta = {name: jnp.asarray(v) for name, v in THETA.items()}
-        ours = jax.jit(MODEL.record_loglik)(theta, MODEL.prepare(columns))
+        ours = MODEL.record_loglik(theta, MODEL.prepare(columns))
         there = ~np.isnan(columns["pay"])
         complete = PLAIN.prepare({"pay": columns["pay"][there]})
         plain = PLAIN.record_loglik({k: theta[k] for k in ("phi", "lambda")}, complete)

@@ -302,7 +302,7 @@ class TestTheColumn:
 class TestTheCommandLine:
     """The audit of a panel, and a release from files."""
 
-    ASKED = ("audit", "--mechanism", "censor-uw", "--epsilon", "1", "--n", "20", "--json")
+    ASKED = ("audit", "--mechanism", "censor-uw", "--epsilon", "1", "--n", "60", "--json")
 
     def test_the_audit_finds_a_person_where_the_unit_is_not_declared(self, capsys):
         from understudy.cli import run
