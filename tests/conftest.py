@@ -1,7 +1,10 @@
-"""What tests share: hypothesis settings, and a small confidential table with its schema."""
+"""What tests share: hypothesis settings, and a small confidential table with its schema.
 
+Nothing here imports JAX when it is loaded: where compiled kernels are kept has to be said first.
+"""
+
+import ctypes
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,16 +14,25 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from offices import write_tables
-from settling import settled
-
 # Compilation makes a first example slow, and a test must say the same thing every time.
 settings.register_profile("understudy", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("understudy")
 
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Most of the time goes into compiling: the workers of a session, the commands that they start
+    # and the next session share what is compiled.
+    if config.cache is not None:
+        os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(config.cache.mkdir("kernels")))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+    # Another process may be writing what this one reads; JAX then compiles it once more.
+    config.addinivalue_line("filterwarnings", "ignore:Error reading persistent compilation cache")
+
+
 MOST_MAPPINGS = 20_000
 """Linux allows a process 65,530, and every kernel that JAX compiles takes several."""
-MOST_MEMORY = 5 * 2**28
+MOST_MEMORY = 2**30
 """Bytes that a process may keep from one file of tests to the next."""
 
 
@@ -35,6 +47,8 @@ def few_kernels() -> Iterator[None]:
         resident = int((own / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         if count > MOST_MAPPINGS or resident > MOST_MEMORY:
             sys.modules["jax"].clear_caches()
+            # The C library keeps what was freed until it is asked for it.
+            getattr(ctypes.CDLL(None), "malloc_trim", lambda _: None)(0)
 
 
 SIZE = 120
@@ -107,12 +121,17 @@ def desk(tmp_path: Path, survey: Survey, monkeypatch: pytest.MonkeyPatch) -> Pat
 @pytest.fixture(scope="session")
 def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a reference, a month's table and their schema."""
+    from offices import write_tables
+
     return write_tables(tmp_path_factory.mktemp("work"), ["reference", "january"])
 
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workplace with a policy that was calibrated on a public reference."""
+    from offices import write_tables
+    from settling import settled
+
     place = write_tables(tmp_path_factory.mktemp("office"), range(4), drift=0.1)
     calibration = settled(
         place / "0.csv",

@@ -137,6 +137,8 @@ class Checks:
     CASES = ()
     SIMULATED = None
     """Cases of which tables are simulated, where not all of them are."""
+    SLOW_WIDTHS = ()
+    """Widths of a column whose cases are left to the slow tests: each is compiled for itself."""
     PAIRS = ()
     SLOW = ()
     """Pairs that take long to compile."""
@@ -145,10 +147,14 @@ class Checks:
         cases = self.CASES if self.SIMULATED is None else self.SIMULATED
         for name, given in (("case", self.CASES), ("simulated", cases)):
             if name in metafunc.fixturenames:
-                metafunc.parametrize(name, [pytest.param(case, id=str(case)) for case in given])
+                metafunc.parametrize(name, [self._asked(case) for case in given])
         if "outcome" in metafunc.fixturenames:
             slow = [pytest.param(*pair, marks=pytest.mark.slow) for pair in self.SLOW]
             metafunc.parametrize(("name", "outcome"), [*self.PAIRS, *slow])
+
+    def _asked(self, case):
+        slow = case.column.numeric and case.column.width in self.SLOW_WIDTHS
+        return pytest.param(case, id=str(case), marks=pytest.mark.slow if slow else ())
 
 
 class NumberChecks(Checks):

@@ -8,7 +8,7 @@ from settling import settled
 
 SCHEMA = """\
 [table]
-size = 400
+size = 120
 [columns.pay]
 role = "confidential"
 type = "continuous"
@@ -20,7 +20,7 @@ def write_tables(place, names, *, drift=0.0):
     """Write a schema, and a table for each name."""
     generator = np.random.default_rng(0)
     for number, name in enumerate(names):
-        pay = 100 * generator.beta(2 + drift * number, 5, 400)
+        pay = 100 * generator.beta(2 + drift * number, 5, 120)
         pd.DataFrame({"pay": pay}).to_csv(place / f"{name}.csv", index=False)
     (place / "pay.toml").write_text(SCHEMA)
     return place

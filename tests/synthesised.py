@@ -5,7 +5,8 @@ import pandas as pd
 
 import understudy as us
 
-SIZE = 150
+SIZE = 120
+"""That of the survey, whose kernels then serve here as well."""
 COLUMN = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
 GROUP = {"role": "public", "type": "categorical", "levels": ["a", "b"]}
 ALONE = us.Schema.from_dict({"table": {"size": SIZE}, "columns": {"x": COLUMN}})

@@ -67,7 +67,7 @@ def fitted(model, truth, seed=0):
     return {name: draws.reshape(-1, *draws.shape[2:]) for name, draws in fit.theta.items()}
 
 
-FAST = (("beta", NUMBER), ("bernoulli", BINARY))
+FAST = (("gaussian", NUMBER), ("bernoulli", BINARY))
 """A number and a level; compiling the chains of a family takes seconds."""
 
 

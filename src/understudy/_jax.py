@@ -4,7 +4,8 @@ Every module that needs JAX imports it from here, so no density can be evaluated
 precision (whose error reaches 0.1 nats at a hundred thousand records).
 
 Compiled kernels are kept in the user's cache directory. Tables are always passed to a kernel as
-arguments and never captured as constants, so the cache holds programs and shapes, not records.
+arguments and never captured as constants, so the cache holds programs and shapes, not records. A
+directory that JAX was given already, as by `JAX_COMPILATION_CACHE_DIR`, stays in use instead.
 """
 
 import jax
@@ -17,6 +18,8 @@ jax.config.update("jax_enable_x64", True)
 
 
 def _keep_compiled_kernels() -> None:
+    if jax.config.jax_compilation_cache_dir:
+        return
     directory = user_cache_path("understudy", appauthor=False) / "kernels"
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)

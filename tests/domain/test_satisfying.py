@@ -154,9 +154,9 @@ class TestSynthesis:
         columns = encode(self.table(), self.SCHEMA)
         z = self.MODEL.starting_points(jax.random.key(0), 1)[0]
         theta = self.MODEL.constrain(z)
-        plain = np.asarray(self.MODEL.record_loglik(theta, self.MODEL.prepare(columns)))
+        plain = np.asarray(jax.jit(self.MODEL.record_loglik)(theta, self.MODEL.prepare(columns)))
         model = as_declared(self.MODEL)
-        ours = np.asarray(model.record_loglik(theta, model.prepare(columns)))
+        ours = np.asarray(jax.jit(model.record_loglik)(theta, model.prepare(columns)))
         idle = columns["employed"] == 1
         assert np.all(ours[idle] == 0)
         assert not np.isfinite(plain[idle]).any()

@@ -18,7 +18,7 @@ from understudy.privacy.guarantee import Adjacency
 PAGE = Path(__file__).parents[2] / "docs" / "adding-a-mechanism.md"
 SCHEMA = """\
 [table]
-size = 60
+size = 120
 [columns.pay]
 role = "confidential"
 type = "continuous"
@@ -44,7 +44,7 @@ def tempered(tmp_path_factory):
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
     place = tmp_path_factory.mktemp("office")
-    pay = 100 * np.random.default_rng(3).beta(2, 5, (2, 60))
+    pay = 100 * np.random.default_rng(3).beta(2, 5, (2, 120))
     for name, values in zip(("reference", "january"), pay, strict=True):
         pd.DataFrame({"pay": values}).to_csv(place / f"{name}.csv", index=False)
     (place / "pay.toml").write_text(SCHEMA)
@@ -58,7 +58,7 @@ def test_synthesize(tempered, place):
     )
     assert release.guarantee.kind == "strict"
     assert release.guarantee.epsilon[Adjacency.ADD_REMOVE] == 2.0
-    assert len(release.synthetic) == 60
+    assert len(release.synthetic) == 120
     assert set(release.parameters[0]["parameters"]) == {"phi", "lambda"}
 
 
@@ -68,7 +68,7 @@ def test_weights_are_those_of_the_mechanism(tempered, place):
     release = us.synthesize(
         model, place / "january.csv", tempered(epsilon=2.0, c1=0.0), sampler="exact", seed=1
     )
-    assert release.internal.diagnostics["dropped_records"] == 60
+    assert release.internal.diagnostics["dropped_records"] == 120
 
 
 def test_calibrate(tempered, place):
@@ -82,7 +82,7 @@ def test_calibrate(tempered, place):
 
 
 def test_audit(tempered):
-    kept = us.audit(tempered(epsilon=1.0), n=50, adjacency="add-remove")
+    kept = us.audit(tempered(epsilon=1.0), n=200, adjacency="add-remove")
     assert kept.claimed == 1.0
     assert not kept.broken
 
@@ -93,7 +93,7 @@ def test_audit(tempered):
         def bound(self):
             return 4 * super().bound
 
-    assert us.audit(Careless(epsilon=1.0), n=50, adjacency="add-remove").broken
+    assert us.audit(Careless(epsilon=1.0), n=200, adjacency="add-remove").broken
 
 
 def test_the_command_line(tempered, place, tmp_path):
@@ -112,4 +112,4 @@ def test_the_command_line(tempered, place, tmp_path):
         f"{tmp_path}/POLICY.toml"
     )
     assert run(settled.split()) == 0
-    assert run(["audit", "--mechanism", "tempered", "--epsilon", "1", "--n", "50", "--json"]) == 0
+    assert run(["audit", "--mechanism", "tempered", "--epsilon", "1", "--n", "200", "--json"]) == 0

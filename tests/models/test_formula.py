@@ -38,7 +38,7 @@ class TestFormula:
         precision = float(theta["lambda"])
         u = (columns["pay"] - 1000) / 4000
         expected = scipy.stats.beta.logpdf(u, precision * mean, precision * (1 - mean))
-        ours = self.MODEL.record_loglik(theta, self.MODEL.prepare(columns))
+        ours = jax.jit(self.MODEL.record_loglik)(theta, self.MODEL.prepare(columns))
         np.testing.assert_allclose(ours, expected, rtol=1e-10)
 
     def test_the_prior_is_normal_and_pareto(self):

@@ -23,7 +23,7 @@ def test_streamed_maxima_equal_those_of_a_matrix_of_draws_by_records():
     draws = jnp.asarray(generator.normal(size=(40, 2)))
     row = Row(jnp.asarray(generator.uniform(size=202)), jnp.zeros(202), jnp.asarray(1.5))
     reached = reach(model, draws, data, row)
-    logliks = jnp.stack([model.record_loglik(model.constrain(z), data) for z in draws])
+    logliks = jnp.stack([jax.jit(model.record_loglik)(model.constrain(z), data) for z in draws])
     scores = jax.vmap(lambda f: score(f, row))(logliks)
     np.testing.assert_allclose(reached.risk, jnp.max(jnp.abs(logliks), axis=0), rtol=1e-12)
     np.testing.assert_allclose(reached.largest_score, jnp.max(jnp.abs(scores), axis=0), rtol=1e-12)

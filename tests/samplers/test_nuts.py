@@ -95,6 +95,7 @@ def test_relabelled_mixture_components_pass_the_gate(bimodal):
     assert fit.convergence.failing() == ()
 
 
+@pytest.mark.slow
 def test_chains_in_different_modes_do_not_pass_the_gate(bimodal, monkeypatch):
     """Unequal weights tell the components apart, and a chain in the wrong one is caught."""
     _, data, row = bimodal

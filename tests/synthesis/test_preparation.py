@@ -63,7 +63,7 @@ def test_what_was_asked_for_is_settled_as_one_value(tmp_path):
     """The declared size and not that of the table, and the sampler that suits."""
     TABLE[:100].to_csv(tmp_path / "some.csv", index=False)
     request = prepare(BETA, tmp_path / "some.csv", us.Anchored(epsilon=1.0), tables=2)
-    assert (request.size, request.skeleton.rows, request.sampler) == (150, 150, "exact")
+    assert (request.size, request.skeleton.rows, request.sampler) == (120, 120, "exact")
     assert (request.tables, len(request.columns["x"])) == (2, 100)
     assert not request.source.seeded
     with pytest.raises(us.BadInput, match=r"some\.csv has no column 'g'"):

@@ -38,8 +38,8 @@ def test_a_record_s_log_likelihood_is_multiplied_by_its_weight_over_the_declared
     _, table = sample()
     columns = encode(table, SCHEMA)
     theta = PLAIN.constrain(Z)
-    plain = np.asarray(PLAIN.record_loglik(theta, PLAIN.prepare({"x": columns["x"]})))
-    ours = MODEL.record_loglik(theta, MODEL.prepare(columns))
+    plain = np.asarray(jax.jit(PLAIN.record_loglik)(theta, PLAIN.prepare({"x": columns["x"]})))
+    ours = jax.jit(MODEL.record_loglik)(theta, MODEL.prepare(columns))
     np.testing.assert_allclose(ours, table["w"] / 10 * plain, rtol=1e-12)
 
 
@@ -52,9 +52,10 @@ def test_whole_weights_are_repeated_rows():
     repeated = PLAIN.prepare({"x": np.repeat(values, times)})
     none = Row(jnp.ones(3), jnp.zeros(3), jnp.asarray(np.inf))
     plain = Row(jnp.ones(4), jnp.zeros(4), jnp.asarray(np.inf))
+    target = jax.jit(log_target, static_argnums=0)
     for z in np.random.default_rng(0).normal(size=(5, 2)):
-        expected = log_target(PLAIN, jnp.asarray(z), repeated, plain)
-        assert float(log_target(model, jnp.asarray(z), data, none)) == pytest.approx(expected)
+        expected = target(PLAIN, jnp.asarray(z), repeated, plain)
+        assert float(target(model, jnp.asarray(z), data, none)) == pytest.approx(expected)
 
 
 def test_no_weight_takes_a_record_beyond_its_bound():
@@ -69,10 +70,10 @@ def test_no_weight_takes_a_record_beyond_its_bound():
 
 def test_a_row_of_weight_zero_counts_for_nothing_even_at_the_edge():
     data = MODEL.prepare({"x": np.array([0.0, 1.0, 0.3]), "w": np.array([0.0, 0.0, 10.0])})
-    loglik = MODEL.record_loglik(MODEL.constrain(Z), data)
+    loglik = jax.jit(MODEL.record_loglik)(MODEL.constrain(Z), data)
     assert loglik[:2].tolist() == [0.0, 0.0]
     row = Row(jnp.ones(3), jnp.zeros(3), jnp.asarray(1.0))
-    slope = jax.grad(lambda z: log_target(MODEL, z, data, row))(Z)
+    slope = jax.jit(jax.grad(lambda z: log_target(MODEL, z, data, row)))(Z)
     assert np.isfinite(slope).all()
 
 
@@ -84,9 +85,9 @@ def test_weights_stand_inside_the_sum_of_a_unit():
         "pid": np.array([0, 1, 0]), "x": np.array([0.1, 0.5, 0.9]), "w": np.array([5.0, 20, 30]),
     }  # fmt: skip
     theta = PLAIN.constrain(Z)
-    each = np.asarray(PLAIN.record_loglik(theta, PLAIN.prepare({"x": table["x"]})))
+    each = np.asarray(jax.jit(PLAIN.record_loglik)(theta, PLAIN.prepare({"x": table["x"]})))
     expected = [0.5 * each[0] + 3 * each[2], 2 * each[1]]
-    np.testing.assert_allclose(model.record_loglik(theta, model.prepare(table)), expected)
+    np.testing.assert_allclose(jax.jit(model.record_loglik)(theta, model.prepare(table)), expected)
 
 
 def test_simulated_rows_have_the_average_weight():

@@ -127,7 +127,7 @@ class TestModel:
         }
         expected = np.log([0.75 * 0.5, 0.25, 0.75 * 0.2, 0.25, 0.75 * 0.3])
         np.testing.assert_allclose(
-            model.record_loglik(theta, model.prepare(columns)), expected, rtol=1e-12
+            jax.jit(model.record_loglik)(theta, model.prepare(columns)), expected, rtol=1e-12
         )
         simulated = model.simulate(jax.random.key(1), theta, {}, 5000)["job"]
         assert np.mean(simulated == -1) == pytest.approx(0.25, abs=0.03)
@@ -140,7 +140,7 @@ class TestModel:
         assert all(np.isfinite(v).all() or name.startswith("log") for name, v in data.items())
         row = Row(jnp.ones(4), jnp.zeros(4), jnp.asarray(1.0))
         z = jnp.asarray([0.2, 1.0, far])
-        value, slope = jax.value_and_grad(lambda z: log_target(MODEL, z, data, row))(z)
+        value, slope = jax.jit(jax.value_and_grad(lambda z: log_target(MODEL, z, data, row)))(z)
         assert np.isfinite(value)
         assert np.isfinite(slope).all()
 

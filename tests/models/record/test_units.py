@@ -67,9 +67,11 @@ def test_every_row_has_one_place_in_its_own_unit(units, spare):
 def test_log_likelihoods_of_one_person_are_added(seed):
     columns = ragged(seed)
     theta = theta_of(MODEL, seed)
-    each = np.asarray(ROW_MODEL.record_loglik(theta, ROW_MODEL.prepare({"x": columns["x"]})))
+    each = np.asarray(
+        jax.jit(ROW_MODEL.record_loglik)(theta, ROW_MODEL.prepare({"x": columns["x"]}))
+    )
     expected = np.bincount(columns["person"], each)
-    ours = MODEL.record_loglik(theta, MODEL.prepare(columns))
+    ours = jax.jit(MODEL.record_loglik)(theta, MODEL.prepare(columns))
     np.testing.assert_allclose(ours, expected, rtol=1e-12)
 
 
@@ -79,8 +81,8 @@ def test_a_model_with_predictors_is_added_up_the_same_way():
     model = as_declared(rows)
     columns = ragged() | {"g": np.arange(len(ragged()["x"])) % 2}
     theta = theta_of(model)
-    each = np.asarray(rows.record_loglik(theta, rows.prepare(columns)))
-    ours = model.record_loglik(theta, model.prepare(columns))
+    each = np.asarray(jax.jit(rows.record_loglik)(theta, rows.prepare(columns)))
+    ours = jax.jit(model.record_loglik)(theta, model.prepare(columns))
     np.testing.assert_allclose(ours, np.bincount(columns["person"], each), rtol=1e-12)
 
 
@@ -109,10 +111,9 @@ def test_gradients_stay_finite_where_rows_lie_at_the_edges():
     columns = {"person": np.array([0, 0, 0, 1, 1]), "x": np.array([0.0, 0.5, 1.0, 1e-300, 0.0])}
     data = MODEL.prepare(columns)
     row = Row(jnp.ones(2), jnp.zeros(2), jnp.asarray(0.5))
+    slope = jax.jit(jax.grad(lambda z: log_target(MODEL, z, data, row)))
     for z in ([0.0, 0.0], [3.0, -2.0], [-8.0, 8.0]):
-        assert np.isfinite(
-            jax.grad(lambda z: log_target(MODEL, z, data, row))(jnp.asarray(z))
-        ).all()
+        assert np.isfinite(slope(jnp.asarray(z))).all()
 
 
 def test_the_information_of_a_row_is_that_of_the_row_model():
@@ -124,10 +125,10 @@ def test_the_information_of_a_row_is_that_of_the_row_model():
 
 def test_one_record_for_each_person_gives_what_a_table_of_rows_gives():
     """With a row each, units change nothing: bound, weights and draws are the same."""
-    values = np.random.default_rng(2).beta(0.5, 3, 90)
-    single = schema_of({**PERSON, "x": X}, size=90, rows_per_unit=1)
-    alone = schema_of({"x": X}, size=90)
-    people = pd.DataFrame({"person": np.arange(90), "x": values})
+    values = np.random.default_rng(2).beta(0.5, 3, 120)
+    single = schema_of({**PERSON, "x": X}, size=120, rows_per_unit=1)
+    alone = schema_of({"x": X}, size=120)
+    people = pd.DataFrame({"person": np.arange(120), "x": values})
     for mechanism in (us.Anchored(epsilon=1.0, candidates=256), us.CensorUw(epsilon=1.0)):
         ours = us.synthesize(us.beta(single), people, mechanism, sampler="exact", seed=3)
         plain = us.synthesize(us.beta(alone), people[["x"]], mechanism, sampler="exact", seed=3)
@@ -301,7 +302,7 @@ class TestTheColumn:
 class TestTheCommandLine:
     """The audit of a panel, and a release from files."""
 
-    ASKED = ("audit", "--mechanism", "censor-uw", "--epsilon", "1", "--n", "20", "--json")
+    ASKED = ("audit", "--mechanism", "censor-uw", "--epsilon", "1", "--n", "60", "--json")
 
     def test_the_audit_finds_a_person_where_the_unit_is_not_declared(self, capsys):
         from understudy.cli import run
