@@ -5,6 +5,7 @@ Nothing here imports JAX when it is loaded: where compiled kernels are kept has 
 
 import ctypes
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -37,5 +37,6 @@ class TestNegativeBinomial(CountChecks, EdgeChecks):
         for shape in (0.05, 1.0, 30.0, 3000.0)
     )
     SIMULATED = CASES[::5]
+    SLOW_WIDTHS = (1, 400)
     PAIRS = (("negative-binomial", "count"), ("negative-binomial", "integer"))
     SLOW = (("negative-binomial", "wide count"),)
