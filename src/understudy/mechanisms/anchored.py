@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
-from understudy.mechanisms.ladder import AnchoredPlan
+from understudy.mechanisms.ladder import AnchoredPlan, stage_targets
 from understudy.mechanisms.plan import DrawTarget
+from understudy.mechanisms.published import check_theta
 from understudy.mechanisms.reference import Reference
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
@@ -101,22 +103,16 @@ class Anchored(Mechanism):
 
     def plan(self, request: Request) -> AnchoredPlan:
         """Return the stages of the climb; an anchor that is no value of the model is refused."""
-        from understudy.mechanisms.ladder import AnchoredPlan
-        from understudy.mechanisms.published import check_theta
-
         assert request.model is not None
         if self.anchor is not None:
             check_theta(dict(self.anchor), request.model)
-        return AnchoredPlan(request, self, self._ladder_for(request))
-
-    def _ladder_for(self, request: Request) -> tuple[Stage, ...]:
-        assert request.model is not None
-        return self.ladder(
+        ladder = self.ladder(
             size=request.size,
             dimension=request.model.dimension,
             exact=request.sampler == "exact",
             rows_per_record=request.model.rows_per_record,
         )
+        return AnchoredPlan(request, self, ladder)
 
     def samplers(self, model: Model) -> Sequence[str]:
         """Return the samplers: candidates where they can be dense enough."""
@@ -124,9 +120,7 @@ class Anchored(Mechanism):
 
     def targets(self, request: Request) -> Sequence[DrawTarget]:
         """Return the target of each stage of one climb."""
-        from understudy.mechanisms.ladder import stage_targets
-
-        return stage_targets(request, self, self._ladder_for(request))
+        return stage_targets(self.plan(request))
 
     @property
     def references(self) -> Sequence[Reference]:
@@ -202,43 +196,22 @@ class Anchored(Mechanism):
             budget * size / rows_per_record, dimension, rows_per_record, exact=exact
         )
         largest = max(LARGEST_THRESHOLD * rows_per_record, last)
+        climb = partial(_stages, growth=growth, budget=budget, last=last, largest=largest)
         if self.stages is not None:
-            return self._stages(self.stages, growth, budget, last, largest)
-        if not exact:
-            return self._stages_of_chains(
-                growth, budget, last, largest, size=size, dimension=dimension
-            )
+            return climb(self.stages)
         for count in range(1, LARGEST_STAGES + 1):
-            stages = self._stages(count, growth, budget, last, largest)
-            # How many times narrower than the guess the first posterior is, in each direction.
-            narrower = math.sqrt(stages[0].alpha * size) * self.width
-            if narrower <= growth or self._one_leap(narrower, dimension):
+            stages = climb(count)
+            if exact:
+                # How many times narrower than the guess the first posterior is, in each direction.
+                narrower = math.sqrt(stages[0].alpha * size) * self.width
+                enough = narrower <= growth or self._one_leap(narrower, dimension)
+            else:
+                # A draw with fewer records' worth than parameters says nothing: the prior's centre
+                # is the better anchor. Where one is given there is nothing to climb to.
+                more = climb(count + 1)
+                enough = self.start is not None or more[0].alpha * size < dimension
+            if enough:
                 break
-        return stages
-
-    def _stages_of_chains(
-        self,
-        growth: float,
-        budget: float,
-        last: float,
-        largest: float,
-        *,
-        size: int,
-        dimension: int,
-    ) -> tuple[Stage, ...]:
-        """Return as many stages as leave each of them α · size ≥ the number of parameters.
-
-        A draw with less to go by says nothing: the prior's centre is the better anchor. Where an
-        anchor is given there is nothing to climb to.
-        """
-        stages = self._stages(1, growth, budget, last, largest)
-        if self.start is not None:
-            return stages
-        for count in range(2, LARGEST_STAGES + 1):
-            more = self._stages(count, growth, budget, last, largest)
-            if more[0].alpha * size < dimension:
-                break
-            stages = more
         return stages
 
     def _one_leap(self, narrower: float, dimension: int) -> bool:
@@ -256,14 +229,14 @@ class Anchored(Mechanism):
         near, far = (FINAL_THRESHOLD, FAR_THRESHOLD) if exact else _THRESHOLDS_OF_CHAINS
         return (near if close else far) * rows_per_record
 
-    @staticmethod
-    def _stages(
-        count: int, growth: float, budget: float, last: float, largest: float
-    ) -> tuple[Stage, ...]:
-        before = range(count - 1, -1, -1)
-        thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
-        shares = [growth**-k for k in before]
-        alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
-        # A hair less, so that no rounding error lets the stages together cost more than ε.
-        alpha = min(alpha * (1 - 2.0**-40), 1.0)
-        return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))
+
+def _stages(
+    count: int, *, growth: float, budget: float, last: float, largest: float
+) -> tuple[Stage, ...]:
+    before = range(count - 1, -1, -1)
+    thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
+    shares = [growth**-k for k in before]
+    alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
+    # A hair less, so that no rounding error lets the stages together cost more than ε.
+    alpha = min(alpha * (1 - 2.0**-40), 1.0)
+    return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights
-
-if TYPE_CHECKING:
-    import jax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +30,4 @@ class Unweighted(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""
-        from understudy._jax import jnp
-
         return jnp.ones_like(risk)
