@@ -18,8 +18,7 @@ from understudy.mechanisms.request import Request
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Kind, Weights
 
-FINAL_THRESHOLD = 1.0
-FAR_THRESHOLD = 2.0
+_THRESHOLDS = 1.0, 2.0
 _THRESHOLDS_OF_CHAINS = 1.5, 2.5
 """Near and far. A lower threshold censors more, which can leave peaks between which chains do not
 move; candidates of an exact draw do not mind."""
@@ -123,11 +122,6 @@ class Anchored(Mechanism):
         return stage_targets(self.plan(request))
 
     @property
-    def references(self) -> Sequence[Reference]:
-        """The reference that the climb starts from, if there is one."""
-        return () if self.reference is None else (self.reference,)
-
-    @property
     def origins(self) -> Sequence[str]:
         """Where the start comes from."""
         return (*super().origins, *(() if self.anchor is None else ("release",)))
@@ -192,9 +186,12 @@ class Anchored(Mechanism):
         """
         growth = self.growth_for(dimension, exact=exact)
         budget = self.epsilon / (2 * self.adjacency.steps)
-        last = self._final_threshold(
-            budget * size / rows_per_record, dimension, rows_per_record, exact=exact
-        )
+        last = self.threshold
+        if last is None:
+            enough = max(_ENOUGH, _ENOUGH_PER_PARAMETER * dimension)
+            close = self.start is not None or 2 * budget * size / rows_per_record >= enough
+            near, far = _THRESHOLDS if exact else _THRESHOLDS_OF_CHAINS
+            last = (near if close else far) * rows_per_record
         largest = max(LARGEST_THRESHOLD * rows_per_record, last)
         climb = partial(_stages, growth=growth, budget=budget, last=last, largest=largest)
         if self.stages is not None:
@@ -204,30 +201,18 @@ class Anchored(Mechanism):
             if exact:
                 # How many times narrower than the guess the first posterior is, in each direction.
                 narrower = math.sqrt(stages[0].alpha * size) * self.width
-                enough = narrower <= growth or self._one_leap(narrower, dimension)
+                # Around an anchor, enough candidates may fall on the posterior as it is.
+                spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
+                one_leap = self.start is not None and spare >= _WANTED_CANDIDATES
+                climbed = narrower <= growth or one_leap
             else:
                 # A draw with fewer records' worth than parameters says nothing: the prior's centre
                 # is the better anchor. Where one is given there is nothing to climb to.
                 more = climb(count + 1)
-                enough = self.start is not None or more[0].alpha * size < dimension
-            if enough:
+                climbed = self.start is not None or more[0].alpha * size < dimension
+            if climbed:
                 break
         return stages
-
-    def _one_leap(self, narrower: float, dimension: int) -> bool:
-        """Whether enough candidates around an anchor will fall on the posterior as it is."""
-        spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
-        return self.start is not None and spare >= _WANTED_CANDIDATES
-
-    def _final_threshold(
-        self, information: float, dimension: int, rows_per_record: int, *, exact: bool
-    ) -> float:
-        if self.threshold is not None:
-            return self.threshold
-        enough = max(_ENOUGH, _ENOUGH_PER_PARAMETER * dimension)
-        close = self.start is not None or 2 * information >= enough
-        near, far = (FINAL_THRESHOLD, FAR_THRESHOLD) if exact else _THRESHOLDS_OF_CHAINS
-        return (near if close else far) * rows_per_record
 
 
 def _stages(

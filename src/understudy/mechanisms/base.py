@@ -106,8 +106,9 @@ class Mechanism(ABC):
 
     @property
     def references(self) -> Sequence[Reference]:
-        """Other tables that it has learned from."""
-        return ()
+        """Other tables that it has learned from, if it takes one and has it."""
+        reference = getattr(self, "reference", None)
+        return () if reference is None else (reference,)
 
     @property
     def origins(self) -> Sequence[str]:

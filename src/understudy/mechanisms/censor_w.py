@@ -65,11 +65,6 @@ class CensorW(RowMechanism):
         extent = None if self.reference is None else self.reference.extent
         return weights_from_risk(risk, c1=self.c1, c2=self.c2, extent=extent)
 
-    @property
-    def references(self) -> Sequence[Reference]:
-        """The reference that its weights come from."""
-        return () if self.reference is None else (self.reference,)
-
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> CensorW:
         """Return it with weights from records that are simulated from θ."""
         if model is None or theta is None:

@@ -21,12 +21,8 @@ class Unweighted(RowMechanism):
     name = "unweighted"
     kind = Kind.NONE
     weights = Weights.NONE
+    bound = math.inf
     reason = "Nothing limits what one record can add to the posterior."
-
-    @property
-    def bound(self) -> float:
-        """Nothing is censored."""
-        return math.inf
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""

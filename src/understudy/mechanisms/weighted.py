@@ -54,15 +54,11 @@ class Weighted(RowMechanism):
     name = "weighted"
     kind = Kind.ASYMPTOTIC
     weights = Weights.SAME_DATA
+    bound = math.inf
     reason = (
         "The Lipschitz bound was computed on this table; that it holds for other tables is known "
         "only as the number of records grows without limit."
     )
-
-    @property
-    def bound(self) -> float:
-        """Nothing is censored."""
-        return math.inf
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk."""

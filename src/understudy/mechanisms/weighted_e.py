@@ -29,6 +29,7 @@ class WeightedE(RowMechanism):
     name = "weighted-e"
     kind = Kind.ASYMPTOTIC
     weights = Weights.SAME_DATA
+    bound = math.inf
     reason = (
         "Records were dropped by what an earlier fit to this table said about them; the target "
         "is approached only as the number of records grows without limit."
@@ -38,11 +39,6 @@ class WeightedE(RowMechanism):
     def threshold(self) -> float:
         """The size of α·f beyond which a record is dropped."""
         return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
-
-    @property
-    def bound(self) -> float:
-        """Nothing is censored."""
-        return math.inf
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, and drop it if it still reaches the threshold."""
