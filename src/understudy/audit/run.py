@@ -9,6 +9,7 @@ from functools import cache
 from typing import cast
 
 import numpy as np
+import pandas as pd
 
 from understudy._jax import jnp
 from understudy.audit.result import Audit, Curve
@@ -29,6 +30,7 @@ from understudy.errors import BadInput
 from understudy.mechanisms import CensorW, Mechanism, Request
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import DrawTarget
+from understudy.mechanisms.reference import reference
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.base import Model
 from understudy.models.beta import beta
@@ -141,14 +143,9 @@ def _model(rows_per_unit: int | None = None) -> Model:
 
 def with_record_weights(mechanism: Mechanism) -> Mechanism:
     """Return censor-w with weights that are fixed by a simulated reference, as a strict one has."""
-    import pandas as pd
-
-    from understudy.mechanisms.reference import reference
-
     if mechanism.earlier is not EarlierTheta.NEEDED:
         raise BadInput(f"record weights belong to censor-w, not to {mechanism.name}.")
-    values = np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)
-    history = pd.DataFrame({"x": values})
+    history = pd.DataFrame({"x": np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)})
     learned = reference(_model(), history, confidential=False)
     return replace(cast("CensorW", mechanism), reference=learned)
 

@@ -20,6 +20,8 @@ from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
 
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
@@ -240,9 +242,6 @@ class Bench:
 
     def _improved(self, start: Pair, side: str) -> Pair:
         """Return the start, or a better pair that differs from it in the record on that side."""
-        from scipy.optimize import minimize_scalar
-        from scipy.special import expit, logit
-
         record = start.before if side == "before" else start.after
         if record is None:
             return start
