@@ -60,9 +60,9 @@ if TYPE_CHECKING:
     from understudy.report.comparison import Comparison as Comparison
     from understudy.report.comparison import compare as compare
     from understudy.synthesis.release import Release as Release
+    from understudy.synthesis.run import Synthesizer as Synthesizer
     from understudy.synthesis.run import synthesize as synthesize
     from understudy.synthesis.simulation import sample as sample
-    from understudy.synthesis.synthesizer import Synthesizer as Synthesizer
     from understudy.utility import measure_table as measure_table
 
 _HOME = {
@@ -91,9 +91,8 @@ _HOME = {
     "understudy.privacy.guarantee": "Adjacency Guarantee",
     "understudy.report.comparison": "Comparison compare",
     "understudy.synthesis.release": "Release",
-    "understudy.synthesis.run": "synthesize",
+    "understudy.synthesis.run": "Synthesizer synthesize",
     "understudy.synthesis.simulation": "sample",
-    "understudy.synthesis.synthesizer": "Synthesizer",
     "understudy.utility": "measure_table",
 }
 """Names, by the module that has them."""

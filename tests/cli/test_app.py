@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 from command_line import BETA, HISTOGRAM, JOB, PUBLIC, contents, names, one_sentence, understudy
 from understudy import __version__
+from understudy.cli.app import app, in_flags
 from understudy.domain import tables
 
 OPTIONS = {
@@ -214,3 +216,20 @@ def test_an_interruption_leaves_nothing_behind(desk, survey, program, options, n
     assert one_sentence(said, survey.secret) == "interrupted; nothing was released."
     (desk / "busy").unlink()
     assert contents(desk) == before
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("add `force`.", "add --force."),
+        ("accept it with `accept_poor_mixing`.", "accept it with --accept-poor-mixing."),
+        ("`priors` and `reference_is`", "--prior and --reference-is"),
+        ("`dry_run` of release", "--dry-run of release"),
+        ("use `nothing_like_it` and 'force'", "use `nothing_like_it` and 'force'"),
+        ("make one with `Ledger.create`", "make one with 'understudy ledger create'"),
+        ("say so with `Ledger.abandon(12)`", "say so with 'understudy ledger abandon LEDGER 12'"),
+        ("`No Argument` and ``", "`No Argument` and ``"),
+    ],
+)
+def test_only_options_of_the_command_line_are_turned_into_flags(sentence, told):
+    assert in_flags(sentence, typer.main.get_command(app)) == told

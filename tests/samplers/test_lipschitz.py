@@ -41,7 +41,7 @@ from understudy.samplers.lipschitz import lipschitz_bound, reach
 from understudy.models.beta import beta
 from understudy.domain.schema import Schema
 from understudy.score import Row
-from understudy.mechanisms.weights import weights_from_risk
+from understudy.mechanisms.weighted import weights_from_risk
 
 column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
 model = beta(Schema.from_dict({"columns": {"x": column}}))

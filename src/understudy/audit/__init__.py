@@ -8,18 +8,16 @@ in it is confidential.
 run          one audit, from what a mechanism draws to the verdict
 search       the neighbours that a mechanism tells apart best
 result       what was found, beside what was asked for and what is claimed
-empirical    a lower bound from runs alone, where no grid can hold the posterior
 """
 
 import sys
 from types import ModuleType
 from typing import Any
 
-from understudy.audit.empirical import empirical_audit
 from understudy.audit.result import Audit
 from understudy.audit.run import audit, with_record_weights
 
-__all__ = ["Audit", "audit", "empirical_audit", "with_record_weights"]
+__all__ = ["Audit", "audit", "with_record_weights"]
 
 
 class _Verb(ModuleType):

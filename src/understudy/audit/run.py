@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import cast
 
 import numpy as np
+import pandas as pd
 
 from understudy._jax import jnp
 from understudy.audit.result import Audit, Curve
@@ -29,6 +30,7 @@ from understudy.errors import BadInput
 from understudy.mechanisms import CensorW, Mechanism, Request
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import DrawTarget
+from understudy.mechanisms.reference import reference
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.base import Model
 from understudy.models.beta import beta
@@ -83,7 +85,10 @@ def audit(
         )
     if rows_per_unit > 1 and alpha_function is not None:
         raise BadInput("weights by a function of the record serve records of one row.")
-    target = _target(mechanism, epsilon)
+    target = mechanism.target if epsilon is None else epsilon
+    if target is None:
+        raise BadInput(f"{mechanism.name} has no epsilon of its own to compare with: give one.")
+    target = check_epsilon(target)
     model = _model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
     measurements = []
@@ -138,23 +143,11 @@ def _model(rows_per_unit: int | None = None) -> Model:
 
 def with_record_weights(mechanism: Mechanism) -> Mechanism:
     """Return censor-w with weights that are fixed by a simulated reference, as a strict one has."""
-    import pandas as pd
-
-    from understudy.mechanisms.reference import reference
-
     if mechanism.earlier is not EarlierTheta.NEEDED:
         raise BadInput(f"record weights belong to censor-w, not to {mechanism.name}.")
-    values = np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)
-    history = pd.DataFrame({"x": values})
+    history = pd.DataFrame({"x": np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)})
     learned = reference(_model(), history, confidential=False)
     return replace(cast("CensorW", mechanism), reference=learned)
-
-
-def _target(mechanism: Mechanism, epsilon: float | None) -> float:
-    target = mechanism.target if epsilon is None else epsilon
-    if target is None:
-        raise BadInput(f"{mechanism.name} has no epsilon of its own to compare with: give one.")
-    return check_epsilon(target)
 
 
 def _claimed(
@@ -192,28 +185,28 @@ def draws_of(
     """Return the draws that a mechanism makes to answer a request, from its targets on a table."""
 
     def draw(target: DrawTarget) -> Draw:
-        learn = partial(_learned, target, alpha_function)
+        def learn(any_table: Table) -> Row:
+            count = any_table.count
+            row = target.row(any_table.data, count)
+            alpha = row.alpha[:count]
+            if alpha_function is not None:
+                alpha = jnp.asarray(alpha_function(any_table.values[:count]))
+            return any_table.weighted(row, alpha)
+
         if target.selection is None:
             return Draw(learn)
         z = target.selection.candidates
         # The list is public, and so is what is left of the scores without the table.
         fixed = target.selection.scores - summed_scores(model, z, table.data, learn(table))
-        return Draw(learn, partial(_picked, model, z, fixed))
+
+        def picked(any_table: Table, row: Row) -> np.ndarray:
+            scores = summed_scores(model, z, any_table.data, row) + fixed
+            heights = (scores - scores.max()) / UNIT
+            return np.asarray(heights - np.logaddexp.reduce(heights))
+
+        return Draw(learn, picked)
 
     return [draw(target) for target in request.mechanism.targets(request)]
-
-
-def _learned(target: DrawTarget, alpha_function: AlphaFunction | None, table: Table) -> Row:
-    row = target.row(table.data, table.count)
-    if alpha_function is None:
-        return table.weighted(row, row.alpha[: table.count])
-    return table.weighted(row, jnp.asarray(alpha_function(table.values[: table.count])))
-
-
-def _picked(model: Model, z: np.ndarray, fixed: np.ndarray, table: Table, row: Row) -> np.ndarray:
-    scores = summed_scores(model, z, table.data, row) + fixed
-    heights = (scores - scores.max()) / UNIT
-    return np.asarray(heights - np.logaddexp.reduce(heights))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
 
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
@@ -199,13 +201,13 @@ class Bench:
     base: Base
     learners: Sequence[Learn]
     """One for each draw that the mechanism takes; losses of several draws add up."""
-    grids: tuple[Grid, ...] = field(init=False)
     _known: dict[Slot, list[np.ndarray]] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
+    @cached_property
+    def grids(self) -> list[Grid]:
+        """A grid for each draw, around the posterior of the table with an empty slot."""
         table = self.base.table(self.model, None)
-        boxes = [bulk(self.model, table, learn(table)) for learn in self.learners]
-        object.__setattr__(self, "grids", tuple(Grid.around([box]) for box in boxes))
+        return [Grid.around([bulk(self.model, table, learn(table))]) for learn in self.learners]
 
     def densities(self, slot: Slot) -> list[np.ndarray]:
         """Return the log density of each draw for the table with that record in the slot."""
@@ -240,9 +242,6 @@ class Bench:
 
     def _improved(self, start: Pair, side: str) -> Pair:
         """Return the start, or a better pair that differs from it in the record on that side."""
-        from scipy.optimize import minimize_scalar
-        from scipy.special import expit, logit
-
         record = start.before if side == "before" else start.after
         if record is None:
             return start

@@ -2,7 +2,6 @@
 
 app         the program: its commands, exit codes, and what is said when something goes wrong
 options     arguments that several commands share
-flags       arguments of Python as flags
 demo, init, synthesize, sample, compare, calibrate, release, audit, ledger, study    the commands
 """
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
@@ -19,7 +21,6 @@ from understudy.cli.audit import audit
 from understudy.cli.calibrate import calibrate
 from understudy.cli.compare import compare
 from understudy.cli.demo import demo
-from understudy.cli.flags import in_flags
 from understudy.cli.init import init
 from understudy.cli.options import Exit
 from understudy.cli.release import release
@@ -44,6 +45,10 @@ app.add_typer(study.app, name="study")
 
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""
+_ARGUMENT = re.compile(r"`([a-z][a-z0-9_]*)`")
+_CREATE, _ABANDON = re.compile(r"`Ledger\.create`"), re.compile(r"`Ledger\.abandon\((\d+)\)`")
+_REPEATED = {"priors": "prior"}
+"""What Python takes as a list and the command line as one option, given several times."""
 
 
 def _version(asked: bool) -> None:
@@ -134,3 +139,28 @@ def _bug(error: Exception) -> str:
         f"an unforeseen {type(error).__name__}{where} stopped the run, and {left_behind()}; its "
         f"details are withheld because they could be confidential. Please report it."
     )
+
+
+def in_flags(sentence: str, command: Any) -> str:
+    """Return a sentence with the flags of a command's options in place of Python's arguments.
+
+    The library names what is wrong, the command line how to say it.
+    """
+    known = dict(_options(command))
+
+    def flag(match: re.Match[str]) -> str:
+        name = _REPEATED.get(match[1], match[1])
+        return known.get(name, match[0])
+
+    sentence = _CREATE.sub("'understudy ledger create'", _ARGUMENT.sub(flag, sentence))
+    return _ABANDON.sub(r"'understudy ledger abandon LEDGER \1'", sentence)
+
+
+def _options(command: Any) -> Iterator[tuple[str, str]]:
+    """Yield the name of every option of a command and of those below it, with its long flag."""
+    for each in command.params:
+        flags = [flag for flag in each.opts if flag.startswith("--")]
+        if flags:
+            yield each.name, flags[0]
+    for below in getattr(command, "commands", {}).values():
+        yield from _options(below)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -37,8 +38,6 @@ def audit(
 
     Runs on simulated tables. The exit code is 1 if more than the ε asked for was found.
     """
-    import json
-
     from understudy.audit import run
     from understudy.mechanisms import make_mechanism
     from understudy.support.files import written_atomically

@@ -43,6 +43,8 @@ def create(
     """Create an empty ledger with a budget that cannot be changed."""
     from understudy.ledger.ledger import Ledger
 
+    if membership not in (None, "protected", "public"):
+        raise BadInput(f"--membership must be protected or public, not '{membership}'.")
     made = Ledger.create(
         ledger,
         budget=budget,
@@ -50,15 +52,9 @@ def create(
         population=population,
         delta=delta,
         unit=unit,
-        membership=_protected(membership),
+        membership=None if membership is None else membership == "protected",
     )
     typer.echo(made.show(), nl=False)
-
-
-def _protected(membership: str | None) -> bool | None:
-    if membership not in (None, "protected", "public"):
-        raise BadInput(f"--membership must be protected or public, not '{membership}'.")
-    return None if membership is None else membership == "protected"
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -42,8 +43,6 @@ def study(
     """Reproduce the paper's simulation: tables, figures and one page beside its numbers."""
     if context.invoked_subcommand is not None:
         return
-    import time
-
     from understudy.study.page import write_outputs
     from understudy.study.run import StudySettings, run_study
     from understudy.support.progress import shown, stage

@@ -6,12 +6,9 @@ plan         what a mechanism will do: its cost, and its draw
 row          mechanisms that are a row of the equation in `score.py`
 unweighted, weighted, weighted_e, censor_uw, censor_w, ph    the paper's six
 anchored     the censored likelihood ratio to a public anchor, and `ladder`, how it climbs
-fitting      chains that have converged, or are refused
-histogram    counts and noise, for ph
-weights      record weights from risks
+fitting      chains that have converged, or are refused, and what is seen of a target
 reference    another table, to learn weights or an anchor from
 published    θ as a release publishes it
-observed     what is seen on the way, for the diagnostics
 arguments    each argument, checked by its name
 registry     mechanisms by name
 """

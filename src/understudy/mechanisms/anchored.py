@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
-from understudy.mechanisms.ladder import AnchoredPlan
+from understudy.mechanisms.ladder import AnchoredPlan, stage_targets
 from understudy.mechanisms.plan import DrawTarget
+from understudy.mechanisms.published import check_theta
 from understudy.mechanisms.reference import Reference
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Kind, Weights
 
-FINAL_THRESHOLD = 1.0
-FAR_THRESHOLD = 2.0
+_THRESHOLDS = 1.0, 2.0
 _THRESHOLDS_OF_CHAINS = 1.5, 2.5
 """Near and far. A lower threshold censors more, which can leave peaks between which chains do not
 move; candidates of an exact draw do not mind."""
@@ -101,22 +102,16 @@ class Anchored(Mechanism):
 
     def plan(self, request: Request) -> AnchoredPlan:
         """Return the stages of the climb; an anchor that is no value of the model is refused."""
-        from understudy.mechanisms.ladder import AnchoredPlan
-        from understudy.mechanisms.published import check_theta
-
         assert request.model is not None
         if self.anchor is not None:
             check_theta(dict(self.anchor), request.model)
-        return AnchoredPlan(request, self, self._ladder_for(request))
-
-    def _ladder_for(self, request: Request) -> tuple[Stage, ...]:
-        assert request.model is not None
-        return self.ladder(
+        ladder = self.ladder(
             size=request.size,
             dimension=request.model.dimension,
             exact=request.sampler == "exact",
             rows_per_record=request.model.rows_per_record,
         )
+        return AnchoredPlan(request, self, ladder)
 
     def samplers(self, model: Model) -> Sequence[str]:
         """Return the samplers: candidates where they can be dense enough."""
@@ -124,14 +119,7 @@ class Anchored(Mechanism):
 
     def targets(self, request: Request) -> Sequence[DrawTarget]:
         """Return the target of each stage of one climb."""
-        from understudy.mechanisms.ladder import stage_targets
-
-        return stage_targets(request, self, self._ladder_for(request))
-
-    @property
-    def references(self) -> Sequence[Reference]:
-        """The reference that the climb starts from, if there is one."""
-        return () if self.reference is None else (self.reference,)
+        return stage_targets(self.plan(request))
 
     @property
     def origins(self) -> Sequence[str]:
@@ -198,72 +186,42 @@ class Anchored(Mechanism):
         """
         growth = self.growth_for(dimension, exact=exact)
         budget = self.epsilon / (2 * self.adjacency.steps)
-        last = self._final_threshold(
-            budget * size / rows_per_record, dimension, rows_per_record, exact=exact
-        )
+        last = self.threshold
+        if last is None:
+            enough = max(_ENOUGH, _ENOUGH_PER_PARAMETER * dimension)
+            close = self.start is not None or 2 * budget * size / rows_per_record >= enough
+            near, far = _THRESHOLDS if exact else _THRESHOLDS_OF_CHAINS
+            last = (near if close else far) * rows_per_record
         largest = max(LARGEST_THRESHOLD * rows_per_record, last)
+        climb = partial(_stages, growth=growth, budget=budget, last=last, largest=largest)
         if self.stages is not None:
-            return self._stages(self.stages, growth, budget, last, largest)
-        if not exact:
-            return self._stages_of_chains(
-                growth, budget, last, largest, size=size, dimension=dimension
-            )
+            return climb(self.stages)
         for count in range(1, LARGEST_STAGES + 1):
-            stages = self._stages(count, growth, budget, last, largest)
-            # How many times narrower than the guess the first posterior is, in each direction.
-            narrower = math.sqrt(stages[0].alpha * size) * self.width
-            if narrower <= growth or self._one_leap(narrower, dimension):
+            stages = climb(count)
+            if exact:
+                # How many times narrower than the guess the first posterior is, in each direction.
+                narrower = math.sqrt(stages[0].alpha * size) * self.width
+                # Around an anchor, enough candidates may fall on the posterior as it is.
+                spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
+                one_leap = self.start is not None and spare >= _WANTED_CANDIDATES
+                climbed = narrower <= growth or one_leap
+            else:
+                # A draw with fewer records' worth than parameters says nothing: the prior's centre
+                # is the better anchor. Where one is given there is nothing to climb to.
+                more = climb(count + 1)
+                climbed = self.start is not None or more[0].alpha * size < dimension
+            if climbed:
                 break
         return stages
 
-    def _stages_of_chains(
-        self,
-        growth: float,
-        budget: float,
-        last: float,
-        largest: float,
-        *,
-        size: int,
-        dimension: int,
-    ) -> tuple[Stage, ...]:
-        """Return as many stages as leave each of them α · size ≥ the number of parameters.
 
-        A draw with less to go by says nothing: the prior's centre is the better anchor. Where an
-        anchor is given there is nothing to climb to.
-        """
-        stages = self._stages(1, growth, budget, last, largest)
-        if self.start is not None:
-            return stages
-        for count in range(2, LARGEST_STAGES + 1):
-            more = self._stages(count, growth, budget, last, largest)
-            if more[0].alpha * size < dimension:
-                break
-            stages = more
-        return stages
-
-    def _one_leap(self, narrower: float, dimension: int) -> bool:
-        """Whether enough candidates around an anchor will fall on the posterior as it is."""
-        spare = self.candidate_count(dimension) / max(narrower, 1.0) ** dimension
-        return self.start is not None and spare >= _WANTED_CANDIDATES
-
-    def _final_threshold(
-        self, information: float, dimension: int, rows_per_record: int, *, exact: bool
-    ) -> float:
-        if self.threshold is not None:
-            return self.threshold
-        enough = max(_ENOUGH, _ENOUGH_PER_PARAMETER * dimension)
-        close = self.start is not None or 2 * information >= enough
-        near, far = (FINAL_THRESHOLD, FAR_THRESHOLD) if exact else _THRESHOLDS_OF_CHAINS
-        return (near if close else far) * rows_per_record
-
-    @staticmethod
-    def _stages(
-        count: int, growth: float, budget: float, last: float, largest: float
-    ) -> tuple[Stage, ...]:
-        before = range(count - 1, -1, -1)
-        thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
-        shares = [growth**-k for k in before]
-        alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
-        # A hair less, so that no rounding error lets the stages together cost more than ε.
-        alpha = min(alpha * (1 - 2.0**-40), 1.0)
-        return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))
+def _stages(
+    count: int, *, growth: float, budget: float, last: float, largest: float
+) -> tuple[Stage, ...]:
+    before = range(count - 1, -1, -1)
+    thresholds = [min(last * THRESHOLD_GROWTH**k, largest) for k in before]
+    shares = [growth**-k for k in before]
+    alpha = budget / sum(t * share for t, share in zip(thresholds, shares, strict=True))
+    # A hair less, so that no rounding error lets the stages together cost more than ε.
+    alpha = min(alpha * (1 - 2.0**-40), 1.0)
+    return tuple(Stage(alpha * s, t) for s, t in zip(shares, thresholds, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 from understudy.errors import BadInput
@@ -46,25 +47,18 @@ def _check_bins(bins: object) -> str | int:
     return bins
 
 
-def _check_threshold(threshold: object) -> float | None:
-    if threshold is None:
+def _check_between(
+    name: str, above: float, largest: float, words: str, value: object
+) -> float | None:
+    if value is None:
         return None
-    number = _check_number("threshold", threshold)
-    if not 0 < number <= 100:
-        raise BadInput(f"threshold must be a positive number up to 100, not {threshold!r}.")
+    number = _check_number(name, value)
+    if not above < number <= largest:
+        raise BadInput(f"{name} must be {words}, not {value!r}.")
     return number
 
 
-def _check_growth(growth: object) -> float | None:
-    if growth is None:
-        return None
-    number = _check_number("growth", growth)
-    if not 1 < number <= 1000:
-        raise BadInput(f"growth must be a number above 1 and up to 1000, not {growth!r}.")
-    return number
-
-
-def _check_integer(name: str, value: object, largest: int) -> int | None:
+def _check_integer(name: str, largest: int, value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
@@ -76,10 +70,10 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "adjacency": Adjacency.parse,
     "epsilon": check_epsilon,
     "c1": _check_c1,
-    "c2": lambda c2: _check_number("c2", c2),
+    "c2": partial(_check_number, "c2"),
     "bins": _check_bins,
-    "threshold": _check_threshold,
-    "growth": _check_growth,
-    "stages": lambda stages: _check_integer("stages", stages, 30),
-    "candidates": lambda count: _check_integer("candidates", count, 10_000_000),
+    "threshold": partial(_check_between, "threshold", 0, 100, "a positive number up to 100"),
+    "growth": partial(_check_between, "growth", 1, 1000, "a number above 1 and up to 1000"),
+    "stages": partial(_check_integer, "stages", 30),
+    "candidates": partial(_check_integer, "candidates", 10_000_000),
 }

@@ -14,18 +14,21 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from understudy._jax import jnp
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms.arguments import check_arguments
+from understudy.mechanisms.published import fits_model
+from understudy.models.base import Model
+from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
+from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
-    from understudy.domain.schema import Schema
-    from understudy.domain.tables import Columns
     from understudy.mechanisms.plan import DrawTarget, Plan
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
-    from understudy.models.base import Model
-    from understudy.support.randomness import Source
 
 LARGEST_EXACT_DIMENSION = 10
 """Beyond this, candidates become too sparse and chains take over."""
@@ -103,8 +106,9 @@ class Mechanism(ABC):
 
     @property
     def references(self) -> Sequence[Reference]:
-        """Other tables that it has learned from."""
-        return ()
+        """Other tables that it has learned from, if it takes one and has it."""
+        reference = getattr(self, "reference", None)
+        return () if reference is None else (reference,)
 
     @property
     def origins(self) -> Sequence[str]:
@@ -153,8 +157,6 @@ class Mechanism(ABC):
             theta: Parameters by name, from a file that may be anything.
             model: The model that they are said to belong to.
         """
-        from understudy.mechanisms.published import fits_model
-
         return model is not None and fits_model(theta, model)
 
     @classmethod
@@ -171,9 +173,6 @@ class Mechanism(ABC):
         """
         if model is None:
             raise BadInput("these parameters need a model to simulate from.")
-        from understudy._jax import jnp
-        from understudy.models.record.declared import as_declared
-
         simulated = as_declared(model).simulate
         values = {name: jnp.asarray(value) for name, value in theta.items()}
         return lambda public, rows: simulated(source.key(), values, public, rows)

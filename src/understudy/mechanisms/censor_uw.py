@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import jax
-
+from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
@@ -34,8 +33,6 @@ class CensorUw(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""
-        from understudy._jax import jnp
-
         return jnp.ones_like(risk)
 
     @classmethod

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax
-
+from understudy._jax import jax
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms.base import EarlierTheta
-from understudy.mechanisms.reference import Reference
+from understudy.mechanisms.reference import Reference, reference_from_theta
 from understudy.mechanisms.row import RowMechanism
+from understudy.mechanisms.weighted import weights_from_risk
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
@@ -62,15 +62,8 @@ class CensorW(RowMechanism):
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, within the range of the table or of the reference."""
-        from understudy.mechanisms.weights import weights_from_risk
-
         extent = None if self.reference is None else self.reference.extent
         return weights_from_risk(risk, c1=self.c1, c2=self.c2, extent=extent)
-
-    @property
-    def references(self) -> Sequence[Reference]:
-        """The reference that its weights come from."""
-        return () if self.reference is None else (self.reference,)
 
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> CensorW:
         """Return it with weights from records that are simulated from θ."""
@@ -80,8 +73,6 @@ class CensorW(RowMechanism):
                 "reference or an earlier period, and there is neither: calibrate on a public "
                 "reference."
             )
-        from understudy.mechanisms.reference import reference_from_theta
-
         return replace(self, reference=reference_from_theta(model, dict(theta)))
 
     @classmethod

@@ -1,12 +1,13 @@
 """Chains for a row of the equation: fits that have converged, or are refused.
 
-Everything computed here is confidential.
+And what was seen of the target that θ was drawn from, for the diagnostics. Everything computed here
+is confidential, except for θ.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +15,20 @@ import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.errors import Refused
+from understudy.mechanisms.plan import Drawn
+from understudy.mechanisms.request import Request
+from understudy.models.base import Data, Model
 from understudy.privacy.guarantee import Kind, Weights
 from understudy.samplers.diagnostics import SMALLEST_ESS, limits
-from understudy.samplers.lipschitz import reach
+from understudy.samplers.exact import Selection
+from understudy.samplers.lipschitz import censored_records, lipschitz_bound, reach
 from understudy.samplers.nuts import Fit, nuts
+from understudy.samplers.proposals import Proposal
 from understudy.score import Row
 from understudy.support.progress import stage
 
 if TYPE_CHECKING:
-    from understudy.mechanisms.request import Request
     from understudy.mechanisms.row import RowMechanism
-    from understudy.models.base import Data, Model
-    from understudy.samplers.proposals import Proposal
 
 DRAWS = 1000
 """Draws over which risks and Lipschitz bounds are taken; maxima grow with their number."""
@@ -33,18 +36,13 @@ _EFFECTIVE_DRAWS_PER_TABLE = 10
 _PROBES = 16
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """The target that θ is drawn from, as far as it was explored."""
+def fit_mechanism(
+    request: Request, model: Model, data: Data, mechanism: RowMechanism
+) -> tuple[Fit, Row, dict[str, float]]:
+    """Fit the mechanism's target, from which one independent θ will be taken for each table.
 
-    fit: Fit
-    row: Row
-    limits: dict[str, float]
-    """What the gate asked of the chains."""
-
-
-def fit_mechanism(request: Request, model: Model, data: Data, mechanism: RowMechanism) -> Fitted:
-    """Fit the mechanism's target, from which one independent θ will be taken for each table."""
+    Returns the fit, the row that was fitted, and what the gate asked of the chains.
+    """
     smallest_ess = max(SMALLEST_ESS, _EFFECTIVE_DRAWS_PER_TABLE * request.tables)
     sample = partial(converged_fit, request, model, data, smallest_ess=smallest_ess)
     row = first_row(model, data, mechanism)
@@ -54,8 +52,7 @@ def fit_mechanism(request: Request, model: Model, data: Data, mechanism: RowMech
         with stage(request.progress, "Weights"):
             risk = jax.block_until_ready(risk_of(model, first.thinned(DRAWS), data))
         row = row._replace(alpha=mechanism.alpha(risk))
-    fit = sample(row, name=f"Fit of {mechanism.name}")
-    return Fitted(fit, row, limits(smallest_ess))
+    return sample(row, name=f"Fit of {mechanism.name}"), row, limits(smallest_ess)
 
 
 def converged_fit(
@@ -84,7 +81,12 @@ def converged_fit(
     )
     failing = fit.convergence.failing(smallest_ess)
     if failing and not request.accept_poor_mixing:
-        raise Refused(_not_converged(fit, failing))
+        named = ", ".join(failing[:3]) + (", ..." if len(failing) > 3 else "")
+        raise Refused(
+            f"the chains have not converged after {fit.z.shape[1]:,} draws each (see {named}), so "
+            f"the guarantee could not be trusted and nothing was released: simplify the model, or "
+            f"accept it in writing with `accept_poor_mixing`."
+        )
     return fit
 
 
@@ -138,10 +140,84 @@ def choose_draws(fit: Fit, count: int, generator: np.random.Generator) -> np.nda
     return pooled[(start + np.arange(count) * len(pooled) // count) % len(pooled)]
 
 
-def _not_converged(fit: Fit, failing: tuple[str, ...]) -> str:
-    named = ", ".join(failing[:3]) + (", ..." if len(failing) > 3 else "")
-    return (
-        f"the chains have not converged after {fit.z.shape[1]:,} draws each (see {named}), so the "
-        f"guarantee could not be trusted and nothing was released: simplify the model, or accept "
-        f"it in writing with `accept_poor_mixing`."
+def drawn_from(
+    request: Request,
+    data: Data,
+    row: Row,
+    explored: Selection | Fit,
+    *,
+    thetas: list[dict[str, Any]],
+    more: dict[str, Any],
+) -> Drawn:
+    """Return what was drawn, with the diagnostics of the target of the last draw, and more."""
+    model = request.model
+    assert model is not None
+    if isinstance(explored, Fit):
+        draws, summary = explored.thinned(DRAWS), _of_chains(model, explored)
+    else:
+        draws = explored.resampled(request.source.generator(), DRAWS)
+        summary = _of_candidates(model, explored)
+    with stage(request.progress, "Lipschitz bound"):
+        reached = reach(model, draws, data, row)
+        delta = lipschitz_bound(reached)
+    measured = {
+        "lipschitz_bound": delta,
+        "local_epsilon": 2 * delta,
+        "censored_records": censored_records(reached, row),
+    }
+    return Drawn(
+        thetas=thetas,
+        diagnostics=summary | measured | more,
+        alpha=np.asarray(row.alpha),
+        largest_score=np.asarray(reached.largest_score),
+        bound=float(row.bound),
     )
+
+
+def plain(theta: dict[str, Any]) -> dict[str, Any]:
+    """Return θ by name as plain numbers and lists."""
+    return {name: np.asarray(value).tolist() for name, value in theta.items()}
+
+
+def _of_candidates(model: Model, selection: Selection) -> dict[str, Any]:
+    """Return the weighted summary of the candidates, for the diagnostics."""
+    shares = selection.probabilities
+    theta = jax.vmap(model.constrain)(jnp.asarray(selection.candidates))
+    parameters = {}
+    for name, values in _elements(model, theta, len(shares)):
+        mean = float(shares @ values)
+        parameters[name] = {
+            "mean": mean,
+            "sd": float(np.sqrt(shares @ (values - mean) ** 2)),
+            "rhat": None,
+            "ess_bulk": selection.effective_candidates,
+        }
+    return {"parameters": parameters, "divergences": None, "candidates": len(shares)}
+
+
+def _of_chains(model: Model, fit: Fit) -> dict[str, Any]:
+    """Return the posterior summary of each parameter and what the gate saw, for the diagnostics."""
+    convergence, count = fit.convergence, int(np.prod(fit.z.shape[:2]))
+    judged = {
+        name: {"rhat": float(rhat), "ess_bulk": float(ess)}
+        for name, rhat, ess in zip(
+            convergence.names, convergence.rhat, convergence.ess_bulk, strict=True
+        )
+    }
+    parameters = {
+        name: {"mean": float(values.mean()), "sd": float(values.std())} | judged.pop(name)
+        for name, values in _elements(model, fit.theta, count)
+    }
+    return {
+        "parameters": parameters,
+        "gate": judged,
+        "divergences": convergence.divergences,
+        "posterior_draws": count,
+    }
+
+
+def _elements(model: Model, theta: dict[str, Any], count: int) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the draws of each element of the parameters, with its name."""
+    for parameter in model.parameters:
+        draws = np.asarray(theta[parameter.name]).reshape(count, -1)
+        yield from zip(parameter.element_names, draws.T, strict=True)

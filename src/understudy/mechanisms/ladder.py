@@ -8,24 +8,23 @@ the next proposal is centred at it and as wide as a posterior of effective size 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.mechanisms.fitting import converged_fit
-from understudy.mechanisms.observed import observed, plain
+from understudy.mechanisms.fitting import choose_draws, converged_fit, drawn_from, plain
 from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
+from understudy.mechanisms.request import Request
+from understudy.models.base import Data, Model
 from understudy.samplers.diagnostics import limits
 from understudy.samplers.exact import Selection, chunked_loglik, exact_draw
+from understudy.samplers.nuts import Fit
 from understudy.samplers.proposals import Proposal, posterior_proposal, prior_proposal
 from understudy.score import Row
 
 if TYPE_CHECKING:
     from understudy.mechanisms.anchored import Anchored, Stage
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Data, Model
-    from understudy.samplers.nuts import Fit
 
 
 @dataclass(frozen=True)
@@ -66,10 +65,8 @@ class AnchoredPlan(Plan):
         data = model.prepare(request.columns)
         climbs = [climb(request, data, self.mechanism, self.ladder) for _ in range(request.tables)]
         last = climbs[-1][-1]
-        diagnostics, largest_score = observed(request, model, data, last.row, last.explored)
-        if request.sampler != "exact":
-            diagnostics["limits"] = limits()
-        diagnostics["stages"] = [
+        more: dict[str, Any] = {} if request.sampler == "exact" else {"limits": limits()}
+        more["stages"] = [
             {
                 "alpha": stage.alpha,
                 "threshold": stage.threshold,
@@ -78,13 +75,8 @@ class AnchoredPlan(Plan):
             }
             for stage, rung in zip(self.ladder, climbs[-1], strict=True)
         ]
-        return Drawn(
-            thetas=[plain(model.constrain(jnp.asarray(rungs[-1].z))) for rungs in climbs],
-            diagnostics=diagnostics,
-            alpha=np.asarray(last.row.alpha),
-            largest_score=largest_score,
-            bound=float(last.row.bound),
-        )
+        thetas = [plain(model.constrain(jnp.asarray(rungs[-1].z))) for rungs in climbs]
+        return drawn_from(request, data, last.row, last.explored, thetas=thetas, more=more)
 
 
 def climb(
@@ -110,8 +102,7 @@ def climb(
         else:
             guess = posterior_proposal(model, z, stage.alpha * request.size, public, source)
             explored = converged_fit(request, model, data, row, name=name, guess=guess)
-            pooled = explored.z.reshape(-1, model.dimension)
-            point = pooled[source.generator().integers(len(pooled))]
+            (point,) = choose_draws(explored, 1, source.generator())
         z = np.asarray(model.round_to_grid(point))
         rungs.append(Rung(z, row, explored))
         if exact and number < len(ladder):
@@ -119,23 +110,21 @@ def climb(
     return rungs
 
 
-def stage_targets(
-    request: Request, mechanism: Anchored, ladder: tuple[Stage, ...]
-) -> tuple[DrawTarget, ...]:
+def stage_targets(plan: AnchoredPlan) -> tuple[DrawTarget, ...]:
     """Return the target of each stage, with the anchors of one climb held fixed.
 
     Each anchor is public by the time it is used; the losses of the stages add up.
     """
-    model = request.model
+    request, model = plan.request, plan.request.model
     assert model is not None
-    rungs = climb(request, model.prepare(request.columns), mechanism, ladder)
-    anchors = [first_proposal(model, mechanism).centre, *(rung.z for rung in rungs)]
+    rungs = climb(request, model.prepare(request.columns), plan.mechanism, plan.ladder)
+    anchors = [first_proposal(model, plan.mechanism).centre, *(rung.z for rung in rungs)]
 
     def target(stage: Stage, anchor: np.ndarray, rung: Rung) -> DrawTarget:
         selection = rung.explored if isinstance(rung.explored, Selection) else None
         return DrawTarget(lambda data, count: anchored_row(model, anchor, data, stage), selection)
 
-    return tuple(map(target, ladder, anchors, rungs))
+    return tuple(map(target, plan.ladder, anchors, rungs))
 
 
 def anchored_row(model: Model, z: np.ndarray, data: Data, stage: Stage) -> Row:

@@ -1,4 +1,9 @@
-"""PH: the perturbed histogram, outside the equation (paper, section 2.3 and Supplement 1)."""
+"""PH: the perturbed histogram, outside the equation (paper, section 2.3 and Supplement 1).
+
+The noise is OpenDP's discrete Laplace on whole counts; its privacy map, not our arithmetic, is what
+confirms ε. OpenDP takes no seed, so a seeded run, which is never for release, draws the same
+distribution with NumPy.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from understudy.domain.column import Column
+from understudy.domain.column import Column, Type
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms.arguments import LARGEST_BINS
 from understudy.mechanisms.base import Mechanism
-from understudy.mechanisms.histogram import counts, draw, histogram_column, perturbed
 from understudy.mechanisms.plan import Drawn, Plan, Price
 from understudy.mechanisms.published import numbers
 from understudy.mechanisms.request import Request
@@ -77,7 +81,7 @@ class PerturbedHistogram(Mechanism):
         """Return what draws records from noisy counts."""
         column, noisy = histogram_column(schema), np.asarray(theta["counts"])
         generator = source.generator()
-        return lambda public, rows: {column.name: draw(noisy, column, rows, generator)}
+        return lambda public, rows: {column.name: draw_rows(noisy, column, rows, generator)}
 
     @property
     def sensitivity(self) -> int:
@@ -135,3 +139,68 @@ class HistogramPlan(Plan):
             thetas=[{"counts": each.tolist()} for each in noisy],
             diagnostics={"parameters": {}} | dict.fromkeys(nothing),
         )
+
+
+def histogram_column(schema: Schema) -> Column:
+    """Return the one confidential column that a histogram can synthesise, or refuse."""
+    columns = schema.confidential
+    if len(columns) != 1 or columns[0].type is not Type.CONTINUOUS:
+        declared_columns = ", ".join(f"{c.name} ({c.type})" for c in columns) or "none"
+        raise BadInput(
+            f"ph synthesises exactly one confidential column, a continuous one, but the schema "
+            f"declares {declared_columns}: give the others the role 'ignore', or use a model."
+        )
+    for declared, what in (
+        (schema.unit, "a unit with several rows is in several bins"),
+        (schema.survey_weight, "survey weights are no part of it"),
+        (columns[0] if columns[0].missing == "model" else None, "a missing value is in no bin"),
+    ):
+        if declared is not None:
+            raise BadInput(
+                f"ph counts rows, and {what}, so column {declared.name!r} cannot be declared as it "
+                "is: use a model."
+            )
+    return columns[0]
+
+
+def counts(values: np.ndarray, column: Column, bins: int) -> np.ndarray:
+    """Count the records in equal bins over the declared bounds; the last bin is closed above."""
+    position = np.floor((values - column.lower) / column.width * bins).astype(np.int64)
+    return np.bincount(np.clip(position, 0, bins - 1), minlength=bins)
+
+
+def perturbed(true: np.ndarray, mechanism: PerturbedHistogram, source: Source) -> np.ndarray:
+    """Return the counts with discrete Laplace noise, negative ones raised to zero."""
+    if source.seeded:
+        # The difference of two geometric variables has the same distribution.
+        success = -math.expm1(-mechanism.epsilon / mechanism.sensitivity)
+        one, other = source.generator().geometric(success, (2, len(true)))
+        noisy = true + one - other
+    else:
+        noisy = np.asarray(_measurement(mechanism)(true.tolist()))
+    return np.maximum(noisy, 0)
+
+
+def _measurement(mechanism: PerturbedHistogram) -> Any:
+    """Return OpenDP's discrete Laplace at the smallest scale whose privacy map stays within ε."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    scale = mechanism.sensitivity / mechanism.epsilon
+    while True:
+        measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+        if measurement.map(mechanism.sensitivity) <= mechanism.epsilon:
+            return measurement
+        scale = math.nextafter(scale, math.inf)
+
+
+def draw_rows(
+    noisy: np.ndarray, column: Column, rows: int, generator: np.random.Generator
+) -> np.ndarray:
+    """Draw records: a bin in proportion to its count, then evenly within it."""
+    total = noisy.sum()
+    # Noise can leave nothing; then the counts say nothing and every bin is as good.
+    shares = noisy / total if total > 0 else np.full(len(noisy), 1 / len(noisy))
+    chosen = generator.choice(len(noisy), size=rows, p=shares)
+    return column.lower + column.width * (chosen + generator.uniform(size=rows)) / len(noisy)

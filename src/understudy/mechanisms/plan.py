@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -65,7 +65,7 @@ class DrawTarget(Confidential):
     row: Callable[[Data, int], Row]
     """The row of the equation for a prepared table, with everything that is learned from it. Only
     so many of its records are there; the rest is padding, and its weights do not matter."""
-    selection: Selection | None = field(default=None)
+    selection: Selection | None = None
     """Where the draw is exact: the one that was made on the table at hand."""
 
 
@@ -79,7 +79,9 @@ def staged(bounds: Sequence[float], draws: int, *, asked: float, under: Adjacenc
         raise ValueError("a price needs the positive bound of every stage, and a draw")
 
     def one_draw(adjacency: Adjacency) -> list[Cost]:
-        costs = [_of_stage(2 * adjacency.steps * bound) for bound in bounds]
+        # Not `Cost.of_draw`: a stage's share of ε may be smaller than any that can be asked for.
+        shares = [2 * adjacency.steps * bound for bound in bounds]
+        costs = [Cost(share, rounded_up(exact(share) ** 2 / 8)) for share in shares]
         together = total(costs)
         stated = asked * adjacency.steps / under.steps
         if stated * (1 - 1e-9) < together.epsilon <= stated:
@@ -87,8 +89,3 @@ def staged(bounds: Sequence[float], draws: int, *, asked: float, under: Adjacenc
         return costs
 
     return {each: total(one_draw(each) * draws) for each in Adjacency}
-
-
-def _of_stage(epsilon: float) -> Cost:
-    """Return the cost of a stage, whose share of ε may be smaller than any that can be asked."""
-    return Cost(epsilon, rounded_up(exact(epsilon) ** 2 / 8))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +19,15 @@ from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.tables import encode
 from understudy.errors import BadInput
-from understudy.mechanisms.fitting import DRAWS, first_row, risk_of
+from understudy.mechanisms.fitting import DRAWS, first_row, plain, risk_of
 from understudy.mechanisms.published import read_anchor
 from understudy.mechanisms.unweighted import Unweighted
+from understudy.models.base import Data, Model
 from understudy.models.record.declared import as_declared
 from understudy.samplers.nuts import nuts
 from understudy.support.confidential import Confidential
 from understudy.support.progress import Progress, silent
 from understudy.support.randomness import Source
-
-if TYPE_CHECKING:
-    from understudy.models.base import Data, Model
 
 _SIMULATED = 10_000
 
@@ -95,8 +93,7 @@ def reference(
             "the model could not be fitted to the reference: its chains did not converge."
         )
     draws = fit.thinned(DRAWS)
-    centre = jnp.mean(jnp.asarray(fit.z), axis=(0, 1))
-    theta = {name: np.asarray(v).tolist() for name, v in model.constrain(centre).items()}
+    theta = plain(model.constrain(jnp.mean(jnp.asarray(fit.z), axis=(0, 1))))
     extent = _extent(risk_of(model, draws, data))
     origin = "confidential" if confidential else "public"
     return Reference(draws, extent, theta, origin, Fingerprint.of(columns, model.schema))
@@ -108,10 +105,8 @@ def reference_from_theta(
     """Learn from a released θ: risks of records that are simulated from it."""
     model, source = as_declared(model), source or Source(None)
     values = {name: jnp.asarray(value) for name, value in theta.items()}
-    public = {
-        column.name: model.schema.public_points(_SIMULATED)[column.name]
-        for column in model.schema.public
-    }
+    points = model.schema.public_points(_SIMULATED)
+    public = {column.name: points[column.name] for column in model.schema.public}
     simulated = model.simulate(source.key(), values, public, _SIMULATED)
     draws = model.unconstrain(values)[None]
     rows = model.schema.standing_alone({**public, **simulated})

@@ -38,7 +38,10 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism:
     An argument that the mechanism does not have is refused, with one exception: mechanisms without
     a target ignore ε, so that one script can run them all.
     """
-    mechanism = _by_name(name)
+    if name not in BY_NAME:
+        hint = nearest(name.lower().replace("_", "-"), BY_NAME)
+        raise BadInput(f"there is no mechanism '{name}'{hint}: choose one of {', '.join(BY_NAME)}.")
+    mechanism = BY_NAME[name]
     known = {field.name: field for field in fields(mechanism)}
     given = {key: value for key, value in arguments.items() if value is not None}
     if "epsilon" in given:
@@ -49,13 +52,6 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism:
         if field.default is MISSING and key not in given:
             raise BadInput(f"the mechanism {name} needs `{key}`.")
     return mechanism(**{key: value for key, value in given.items() if key in known})
-
-
-def _by_name(name: str) -> type[Mechanism]:
-    if name in BY_NAME:
-        return BY_NAME[name]
-    hint = nearest(name.lower().replace("_", "-"), BY_NAME)
-    raise BadInput(f"there is no mechanism '{name}'{hint}: choose one of {', '.join(BY_NAME)}.")
 
 
 def spec_of(mechanism: Mechanism, model: Model | None) -> dict[str, Any]:

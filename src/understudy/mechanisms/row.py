@@ -11,22 +11,30 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from understudy._jax import jax, jnp
 from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.fitting import (
+    DRAWS,
+    choose_draws,
+    drawn_from,
+    first_row,
+    fit_mechanism,
+    plain,
+)
 from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
+from understudy.mechanisms.request import Request
+from understudy.models.base import Data, Model
 from understudy.privacy.guarantee import Kind, Weights
-
-if TYPE_CHECKING:
-    import jax
-
-    from understudy.mechanisms.request import Request
-    from understudy.models.base import Data, Model
-    from understudy.samplers.exact import Selection
-    from understudy.samplers.nuts import Fit
-    from understudy.score import Row
+from understudy.samplers.exact import Selection, exact_draw
+from understudy.samplers.lipschitz import reach
+from understudy.samplers.nuts import Fit
+from understudy.samplers.proposals import prior_proposal
+from understudy.samplers.quadrature import quadrature
+from understudy.score import Row
 
 LARGEST_EXACT_BOUND = 1000.0
 """Sums of scores up to this bound stay exact in chunks, and fit 64 bits for 10⁸ records."""
@@ -90,15 +98,10 @@ class RowPlan(Plan):
 
     def draw(self) -> Drawn:
         """Draw from candidates or by chains."""
-        from understudy.mechanisms.fitting import choose_draws, first_row, fit_mechanism
-        from understudy.mechanisms.observed import observed, plain
-        from understudy.samplers.exact import exact_draw
-        from understudy.samplers.proposals import prior_proposal
-
         request, model = self.request, self.request.model
         assert model is not None
         data = model.prepare(request.columns)
-        limits: dict[str, Any] = {}
+        more: dict[str, Any] = {}
         explored: Selection | Fit
         if request.sampler == "exact":
             row = first_row(model, data, self.mechanism)
@@ -110,29 +113,15 @@ class RowPlan(Plan):
             points = [selection.candidates[selection.picked] for selection in selections]
             explored = selections[-1]
         else:
-            fitted = fit_mechanism(request, model, data, self.mechanism)
-            row, explored = fitted.row, fitted.fit
+            explored, row, more["limits"] = fit_mechanism(request, model, data, self.mechanism)
             points = list(choose_draws(explored, request.tables, request.source.generator()))
-            limits = {"limits": fitted.limits}
+        more["dropped_records"] = int(np.sum(np.asarray(row.alpha) == 0))
         thetas = [plain(model.constrain(model.round_to_grid(z))) for z in points]
-        diagnostics, largest_score = observed(request, model, data, row, explored)
-        alpha = np.asarray(row.alpha)
-        return Drawn(
-            thetas=thetas,
-            diagnostics=diagnostics | limits | {"dropped_records": int(np.sum(alpha == 0))},
-            alpha=alpha,
-            largest_score=largest_score,
-            bound=self.mechanism.bound,
-        )
+        return drawn_from(request, data, row, explored, thetas=thetas, more=more)
 
 
 def _learned(model: Model, mechanism: RowMechanism, seed: int, data: Data, count: int) -> Row:
     """Return the row as a fit has it, with draws from the Unweighted posterior itself."""
-    from understudy._jax import jnp
-    from understudy.mechanisms.fitting import DRAWS, first_row
-    from understudy.samplers.lipschitz import reach
-    from understudy.samplers.quadrature import quadrature
-
     row = first_row(model, data, mechanism)
     if mechanism.weights is not Weights.SAME_DATA:
         return row

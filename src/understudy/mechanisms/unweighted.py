@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights
-
-if TYPE_CHECKING:
-    import jax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,15 +21,9 @@ class Unweighted(RowMechanism):
     name = "unweighted"
     kind = Kind.NONE
     weights = Weights.NONE
+    bound = math.inf
     reason = "Nothing limits what one record can add to the posterior."
-
-    @property
-    def bound(self) -> float:
-        """Nothing is censored."""
-        return math.inf
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""
-        from understudy._jax import jnp
-
         return jnp.ones_like(risk)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import jax
-
+from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
+from understudy.mechanisms.weighted import weights_from_risk
 from understudy.privacy.guarantee import Kind, Weights, bound_for
 
 
@@ -29,6 +29,7 @@ class WeightedE(RowMechanism):
     name = "weighted-e"
     kind = Kind.ASYMPTOTIC
     weights = Weights.SAME_DATA
+    bound = math.inf
     reason = (
         "Records were dropped by what an earlier fit to this table said about them; the target "
         "is approached only as the number of records grows without limit."
@@ -39,14 +40,8 @@ class WeightedE(RowMechanism):
         """The size of α·f beyond which a record is dropped."""
         return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
 
-    @property
-    def bound(self) -> float:
-        """Nothing is censored."""
-        return math.inf
-
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, and drop it if it still reaches the threshold."""
-        from understudy.mechanisms.weights import truncated, weights_from_risk
-
         weighted = weights_from_risk(risk, c1=self.c1, c2=self.c2)
-        return truncated(weighted, risk, bound=self.threshold)
+        reaches = jnp.where(jnp.isfinite(risk), weighted * risk, 0.0)
+        return jnp.where(reaches > self.threshold, 0.0, weighted)

@@ -125,7 +125,14 @@ def composed(costs: Iterable[Cost], *, delta: float | None) -> Fraction:
 
 def epsilon_at(cost: Cost, *, delta: float) -> float:
     """Return the smallest ε at which a cost is known to be (ε, δ)-differentially private."""
-    return min(cost.epsilon, _converted(cost.rho, check_delta(delta)))
+    import dp_accounting
+
+    delta = check_delta(delta)
+    if cost.rho == 0:
+        return 0.0
+    accountant = dp_accounting.rdp.RdpAccountant(orders=_orders(cost.rho, delta))
+    accountant.compose(dp_accounting.ZCDpEvent(cost.rho))
+    return min(cost.epsilon, float(accountant.get_epsilon(delta)))
 
 
 def check_delta(delta: object) -> float:
@@ -133,16 +140,6 @@ def check_delta(delta: object) -> float:
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
         raise BadInput(f"delta must be a number between 0 and 1, not {delta!r}.")
     return float(delta)
-
-
-def _converted(rho: float, delta: float) -> float:
-    import dp_accounting
-
-    if rho == 0:
-        return 0.0
-    accountant = dp_accounting.rdp.RdpAccountant(orders=_orders(rho, delta))
-    accountant.compose(dp_accounting.ZCDpEvent(rho))
-    return float(accountant.get_epsilon(delta))
 
 
 def _orders(rho: float, delta: float) -> list[float]:

@@ -17,17 +17,17 @@ SETTINGS = (
 MODEL = "The model and its prior were chosen without looking at the confidential table."
 PUBLIC_FILES = "Only the files under public/ are published; diagnostics and the report stay inside."
 
-_RELEASED = (
-    "The anchor or reference is an earlier private release, or a value chosen before this table "
-    "was seen; for people who are in both tables, its ε adds to this one, as firmly as it holds."
-)
 ORIGINS = {
     "public": "The reference is public, and holds nothing that came from the confidential table.",
     "confidential": (
         "The reference table is confidential: its records are not protected by this ε, and the "
         "guarantee needs that nobody who is protected here is in both tables."
     ),
-    "release": _RELEASED,
+    "release": (
+        "The anchor or reference is an earlier private release, or a value chosen before this "
+        "table was seen; for people who are in both tables, its ε adds to this one, as firmly as "
+        "it holds."
+    ),
 }
 """Where a mechanism has learned something from."""
 

@@ -1,11 +1,10 @@
 """From a table to a release: request, prepare, charge, draw, simulate, release.
 
-run            `synthesize`: the whole way, in the order in which it is gone
+run            `synthesize`: the whole way, in the order in which it is gone; `Synthesizer`
 preparation    everything that can be checked and settled first, as one request
 charging       the ledger, charged before the first draw
 simulation     rows from a released θ, and more of them
 promise        the guarantee, with its assumptions
 measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written
-synthesizer    fit and sample, for people who come from other libraries
 """

@@ -34,11 +34,6 @@ class Charge:
     ledger: Ledger
     entry: Entry
 
-    @property
-    def reference(self) -> str:
-        """What the guarantee says about it; it names no file."""
-        return self.entry.reference
-
     def check(self) -> None:
         """Refuse to write a release a second time: one charge pays for one."""
         if self.entry.number in self.ledger.chain().published:
@@ -78,8 +73,6 @@ def charged(
     """Charge a ledger, if there is one, for what is about to be drawn; or refuse."""
     if ledger is None:
         return None
-    from understudy.ledger.ledger import Ledger
-
     request, cost = plan.request, plan.cost
     if isinstance(ledger, Account):
         account = ledger

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -42,6 +41,7 @@ def measured(
     units = None if schema.unit is None else columns[schema.unit.name]
     against = outcome(schema, sample, units)
     utility = compare(confidential, synthetic, schema)
+    compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
     diagnostics = _finite_numbers(
         {
             **drawn.diagnostics,
@@ -51,28 +51,24 @@ def measured(
             "utility": {name: each.to_dict() for name, each in utility.items()},
         }
     )
-    page = partial(
-        Page,
-        title=schema.confidential[0].name if request.model is None else request.model.title,
-        guarantee=guarantee,
-        schema=schema,
-        confidential=confidential,
-        synthetic=synthetic,
-        utility=utility,
-        diagnostics=diagnostics,
-        alpha=drawn.alpha,
-        largest_score=drawn.largest_score,
-        bound=drawn.bound,
-        outcome=against,
-        rows=len(sample),
-        earlier=earlier,
-    )
-    compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
 
     def report() -> str:
-        statement = None if charge is None else statement_of(charge.ledger, until=charge.entry)
-        return page(
-            pairs=measure_pairs(confidential, synthetic, compared), statement=statement
+        return Page(
+            title=schema.confidential[0].name if request.model is None else request.model.title,
+            guarantee=guarantee,
+            schema=schema,
+            confidential=confidential,
+            synthetic=synthetic,
+            utility=utility,
+            diagnostics=diagnostics,
+            alpha=drawn.alpha,
+            largest_score=drawn.largest_score,
+            bound=drawn.bound,
+            outcome=against,
+            rows=len(sample),
+            pairs=measure_pairs(confidential, synthetic, compared),
+            earlier=earlier,
+            statement=None if charge is None else statement_of(charge.ledger, until=charge.entry),
         ).render()
 
     return Internal(diagnostics, report, charge)
@@ -80,8 +76,6 @@ def measured(
 
 def earlier_table(label: str, table: Tabular, schema: Schema) -> Earlier:
     """Return an earlier release as the report compares it, or refuse a table of another schema."""
-    from understudy.report.drift import Earlier
-
     name = name_of(table, "the earlier release")
     coded = encode(frame_of(table), schema, roles=(Role.CONFIDENTIAL,), name=name)
     return Earlier(label, decode(coded, schema))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from understudy._jax import jnp
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.identifiers import refuse_repeated_ids
 from understudy.domain.rules import check_table
@@ -16,6 +17,7 @@ from understudy.mechanisms import Mechanism
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
+from understudy.models.record.declared import as_declared
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
@@ -51,7 +53,10 @@ def prepare(
         raise BadInput(f"{mechanism.name} draws no chains here: leave out `accept_poor_mixing`.")
     source = Source(seed)
     with stage(progress, "Reading"):
-        columns = _confidential(table, schema)
+        frame, called = frame_of(table), name_of(table, "the table")
+        columns = encode(frame, schema, name=called)
+        refuse_repeated_ids(frame, schema, name=called)
+        check_table(schema.rules, columns, name=called)
         separate = None if predictors is None else public_rows(predictors, schema)
     _refuse_own_reference(mechanism, columns, schema)
     skeleton = skeleton_for(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
@@ -79,24 +84,12 @@ def prepare(
 
 def _declared(model: Model) -> Model:
     """Return the model as the schema declares it, in the precision that a guarantee needs."""
-    from understudy._jax import jnp
-    from understudy.models.record.declared import as_declared
-
     if jnp.result_type(float) != jnp.float64:
         raise BadInput(
             "JAX was set to single precision, whose error no guarantee allows for: leave the "
             "setting jax_enable_x64 as understudy makes it."
         )
     return as_declared(model)
-
-
-def _confidential(table: Tabular, schema: Schema) -> Columns:
-    """Read the table, and refuse one that is not as it is declared."""
-    frame, called = frame_of(table), name_of(table, "the table")
-    columns = encode(frame, schema, name=called)
-    refuse_repeated_ids(frame, schema, name=called)
-    check_table(schema.rules, columns, name=called)
-    return columns
 
 
 def public_rows(predictors: Tabular, schema: Schema) -> Columns:

@@ -30,7 +30,7 @@ def promise(plan: Plan, charge: Charge | None) -> Guarantee:
         rows=skeleton.rows,
         membership=skeleton.membership,
         accept_poor_mixing=request.accept_poor_mixing,
-        charged=None if charge is None else charge.reference,
+        charged=None if charge is None else charge.entry.reference,
         period=request.period,
         population=None if charge is None else charge.ledger.settings.population or None,
         unit=request.unit,

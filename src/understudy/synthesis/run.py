@@ -8,6 +8,7 @@ public predictors, and need no confidential value.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -153,3 +154,32 @@ def _published(theta: dict[str, Any], request: Request) -> dict[str, Any]:
         "seeded": request.source.seeded,
         "understudy": __version__,
     }
+
+
+@dataclass(frozen=True)
+class Synthesizer:
+    """A model and a mechanism, to be fitted to a table: for people who come from other libraries.
+
+    `Synthesizer(schema, us.Anchored(epsilon=1.0)).fit(table).sample(1000)` draws a thousand rows.
+    """
+
+    model: Model | Schema | str | Path
+    """The model of a record. A schema, or the file that it is in, stands for `joint`: all of its
+    columns together."""
+    mechanism: Mechanism
+    """How θ is made private, with its ε and its adjacency."""
+    ledger: Ledger | str | Path | None = None
+    """Charged for each fit."""
+
+    def fit(self, table: Tabular) -> Release:
+        """Return the release of a table. Each fit costs ε; rows that are sampled from it do not.
+
+        Args:
+            table: The confidential table, or the file that it is in.
+        """
+        model = Schema.load(self.model) if isinstance(self.model, str | Path) else self.model
+        if isinstance(model, Schema) and self.mechanism.needs_model:
+            from understudy.models.table.joint import joint
+
+            model = joint(model)
+        return synthesize(model, table, self.mechanism, ledger=self.ledger)
