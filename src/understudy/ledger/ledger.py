@@ -259,7 +259,7 @@ class Ledger:
                 raise BadInput(f"{where} is not a charge.")
             if number in chain.published:
                 raise BadInput(f"{where} is published already.")
-            if number in chain.abandoned:
+            if number in chain.settled:
                 raise BadInput(f"{where} was abandoned, so what it paid for cannot be published.")
             row = chain.following(
                 kind=kind, time=_now(), label=charge.label, details=text, refers_to=number

@@ -15,11 +15,10 @@ from understudy.periods.calibration.choice import (
 )
 from understudy.periods.calibration.run import Calibration
 from understudy.periods.calibration.sweep import Outcome, calibrated_names
-from understudy.periods.calibration.words import cost
 from understudy.privacy.rounding import plain
 from understudy.report.svg import INK, inline_svg
 from understudy.report.template import fill
-from understudy.report.wording import NOTHING, readable, tick
+from understudy.report.wording import NOTHING, in_points, percent, readable, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,6 +73,23 @@ def render(calibration: Calibration, policy_file: str) -> str:
             if o.setting is not None
         ],
     )
+
+
+def cost(outcome: Outcome) -> str:
+    """Say how far off a synthetic table is on average."""
+    if not outcome.draws:
+        return "the chains did not converge"
+    said = []
+    for metric, sentence, write in (
+        ("median", "the median is off by {} on average", percent),
+        ("mean", "the mean by {}", percent),
+        ("max_ecdf", "the share of records up to some value by {} where it is worst", in_points),
+        ("total_variation", "the share of some levels by {} where it is worst", in_points),
+    ):
+        average = outcome.average(metric)
+        if average is not None:
+            said.append(sentence.format(write(average)))
+    return ", ".join(said)
 
 
 def _distance(outcome: Outcome) -> str:
