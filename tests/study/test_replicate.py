@@ -12,7 +12,7 @@ from understudy.mechanisms.fitting import DRAWS
 from understudy.samplers.lipschitz import censored_records, lipschitz_bound, reach
 from understudy.samplers.quadrature import quadrature
 from understudy.study import paper
-from understudy.study.replicate import bayesian_fits, explore, replicate
+from understudy.study.replicate import begun, explore, paper_rows, replicate
 from understudy.study.synthesisers import study_model
 from understudy.support.randomness import Source
 
@@ -162,4 +162,6 @@ def test_chains_that_failed_are_said_to_have_failed(monkeypatch):
 
 
 def test_the_paper_has_eleven_bayesian_fits_a_replicate():
-    assert len(bayesian_fits(1, SEED)) == 11
+    source, values = begun(1, SEED)
+    fits = explore(values, paper_rows(), source, "quadrature")
+    assert len({(fit.mechanism.name, getattr(fit.mechanism, "target", None)) for fit in fits}) == 11

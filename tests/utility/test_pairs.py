@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -121,7 +122,7 @@ def test_every_pair_is_measured_and_correlations_are_for_numbers_alone(frames):
     x, y = frames[1]["pay"], frames[1]["age"]
     by_hand = ((x - x.mean()) * (y - y.mean())).mean() / (x.std(ddof=0) * y.std(ddof=0))
     assert correlation.synthetic == pytest.approx(by_hand)
-    json.dumps([pair.to_dict() for pair in pairs], allow_nan=False)
+    json.dumps([asdict(pair) for pair in pairs], allow_nan=False)
 
 
 def test_a_pair_counts_the_records_that_have_both_values(frames):

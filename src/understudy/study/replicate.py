@@ -57,10 +57,10 @@ class StudyFit(NamedTuple):
 
 def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
     """Run one replicate of the study, with everything in it."""
-    source, values = _begun(number, seed)
+    source, values = begun(number, seed)
     results = _rows(number, "data", None, asdict(utility.summarise(values)))
     downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
-    rows = _paper_rows() + [downscaled[name] for name in DOWNSCALED]
+    rows = [*paper_rows(), *(downscaled[name] for name in DOWNSCALED)]
     fits = explore(values, rows, source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
@@ -73,13 +73,6 @@ def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Re
             synthetic = _synthesised(values, mechanism, source)
             results += _rows(number, name, mechanism, _utility(values, synthetic))
     return results
-
-
-def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
-    """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
-    source, values = _begun(number, seed)
-    fits = explore(values, _paper_rows(), source, "quadrature")
-    return {(fit.mechanism.name, _epsilon(fit.mechanism)): fit for fit in fits}
 
 
 def explore(
@@ -136,7 +129,8 @@ def _fitted(
     ]
 
 
-def _paper_rows() -> list[RowMechanism]:
+def paper_rows() -> list[RowMechanism]:
+    """Return the paper's Bayesian synthesisers but the Unweighted one, at every ε."""
     at_each = [synthesisers.bayesian(epsilon) for epsilon in paper.EPSILONS]
     return [Weighted(), *(arms[name] for arms in at_each for name in TARGETED)]
 
@@ -183,15 +177,12 @@ def _utility(values: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
 def _rows(
     number: int, name: str, mechanism: Mechanism | None, numbers: dict[str, float]
 ) -> list[ResultRow]:
-    arm = (name, _epsilon(mechanism), getattr(mechanism, "c1", math.nan))
+    epsilon = getattr(mechanism, "target", None) or math.nan
+    arm = (name, epsilon, getattr(mechanism, "c1", math.nan))
     return [ResultRow(number, *arm, *pair) for pair in numbers.items()]
 
 
-def _epsilon(mechanism: Mechanism | None) -> float:
-    return getattr(mechanism, "target", None) or math.nan
-
-
-def _begun(number: int, seed: int) -> tuple[Source, np.ndarray]:
+def begun(number: int, seed: int) -> tuple[Source, np.ndarray]:
     """Return the randomness of a replicate, and its table."""
     state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
     source = Source(int(state[0] >> 1))

@@ -31,8 +31,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +65,6 @@ class PairUtility:
     cramers_v: InBothTables
     correlation: InBothTables | None
     """None where one of the columns is not numeric."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON can hold them."""
-        return asdict(self) | {"columns": list(self.columns)}
 
 
 def measure_pairs(
