@@ -87,8 +87,8 @@ class Page(Confidential):
             pairs=table_sections.pairs({"": self.pairs}),
             influence={
                 "stages": influence.stages(self.diagnostics),
-                "coarse": influence.candidates_warning(self.diagnostics),
-                "warning": influence.censoring_warning(self.diagnostics, self.records),
+                "coarse": influence.coarse_stages(self.diagnostics),
+                "mostly_censored": influence.mostly_censored(self.diagnostics, self.records),
                 "facts": influence.facts(self.diagnostics, self.largest_score, self.records),
                 "weights": influence.weights(self.alpha, values, label),
                 "scores": influence.scores(self.largest_score, values, self.bound, label),

@@ -218,7 +218,7 @@ def outcome(
 
 
 def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
-    """Return the table of everything that was checked, and whether the chains can be trusted."""
+    """Return the table of everything that was checked, and how much of it failed."""
     parameters: Mapping[str, Any] = diagnostics.get("parameters") or {}
     # The gate also looks at the log target and at log-likelihoods, which are no parameters.
     quantities = {**(diagnostics.get("gate") or {}), **parameters}
@@ -227,30 +227,11 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
     rows = [
         _quantity(name, numbers, limits if chain else None) for name, numbers in quantities.items()
     ]
-    failed = sum(row["passed"] is False for row in rows)
-    if not rows:
-        sentence = "This mechanism fits no model, so there is no chain that has to converge."
-    elif not chain:
-        sentence = "The parameters were not drawn by a chain, so nothing had to converge."
-    elif failed:
-        sentence = (
-            f"{failed:,} of {len(rows):,} quantities miss the mark. Unless they are components of "
-            "a mixture that merely swapped labels, the draw may be far from its target, and a "
-            "guarantee that assumes convergence does not hold."
-        )
-    elif _too_many_diverged(diagnostics, limits):
-        failed = 1
-        sentence = (
-            "More trajectories diverged than the gate allows: the draw may be far from its target, "
-            "and a guarantee that assumes convergence does not hold."
-        )
-    else:
-        sentence = f"All {len(rows):,} quantities pass: the chains agree and are long enough."
     return {
         "rows": rows,
         "chain": chain,
-        "sentence": sentence,
-        "failed": failed > 0,
+        "failed": sum(row["passed"] is False for row in rows),
+        "diverged": _too_many_diverged(diagnostics, limits),
         "marks": [(_LIMITS.get(key, key), readable(limit)) for key, limit in limits.items()]
         if chain
         else [],

@@ -62,7 +62,6 @@ def best_by_epsilon(outcomes: Sequence[Outcome], metric: str = "distance") -> di
 
     best: dict[float, Outcome] = {}
     for outcome in sorted(outcomes, key=rank):
-        assert outcome.setting is not None
         if outcome.draws:
             best.setdefault(outcome.setting.epsilon, outcome)
     return dict(sorted(best.items()))
