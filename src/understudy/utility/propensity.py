@@ -44,8 +44,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.domain.schema import Column
-from understudy.utility.bins import codes
 from understudy.utility.fits import Floats, logistic
+from understudy.utility.pairs import codes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
