@@ -54,11 +54,6 @@ class Neighbours:
     membership: bool | None
     """Whether taking part is protected, or only the values of those who do."""
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """What an entry says about it."""
-        return {"unit": self.unit, "membership_protected": self.membership}
-
     def allows(self, other: Neighbours) -> bool:
         """Whether an ε about others can be added: nothing that is settled differs."""
         same_unit = self.unit in (None, other.unit)

@@ -192,7 +192,9 @@ class Ledger:
         if not kind.states_epsilon:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
         neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
-        text = canonical_details(details, kind=str(kind), **neighbours.details)
+        text = canonical_details(
+            details, kind=str(kind), unit=unit, membership_protected=membership
+        )
         if self.settings.delta is not None:
             import dp_accounting  # noqa: F401 - others should not have to wait for an import
         with self._store.writing() as connection:

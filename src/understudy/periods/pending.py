@@ -30,7 +30,7 @@ from understudy.mechanisms.plan import Plan
 from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
 from understudy.periods.period import Period, check_next, latest_release
-from understudy.periods.policy import Policy
+from understudy.periods.policy import Policy, reference_file
 from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import plain
@@ -91,7 +91,7 @@ class PendingRelease:
         opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
         _check_ledger(read, opened)
         schema = read.load_schema(path)
-        reference = read.load_reference(path)
+        reference = Fingerprint.load(reference_file(path), read.reference_digest)
         details = {
             "period": Period(period).text,
             "policy_digest": read.digest,

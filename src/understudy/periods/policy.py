@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from understudy.adapters.loading import ModelFile
-from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
@@ -150,14 +149,6 @@ class Policy:
                 "or calibrate again and begin another ledger with what is left of the budget."
             )
         return schema
-
-    def load_reference(self, beside: Path) -> Fingerprint:
-        """Read by what the reference is recognised, and refuse another one's fingerprint.
-
-        Args:
-            beside: The policy's file.
-        """
-        return Fingerprint.load(reference_file(beside), self.reference_digest)
 
     def load_model(self, schema: Schema, given: Model | str | None = None) -> Model | None:
         """Build the model, or take the given one if it is the policy's.

@@ -22,7 +22,7 @@ from understudy.report import plain
 from understudy.report.curves import bin_edges
 from understudy.report.svg import printable
 from understudy.report.template import fill
-from understudy.report.wording import BADGES, hundredths, percent, readable
+from understudy.report.wording import BADGES, hundredths, listed, percent, readable
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -62,9 +62,8 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
 def _title(names: Sequence[str], period: str | None) -> str:
     if len(names) > NAMED_COLUMNS:
         names = [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
-    *most, last = names
     what = "Synthetic data" if period is None else f"Synthetic data of {period}"
-    return f"{what}: {', '.join(most)} and {last}" if most else f"{what}: {last}"
+    return f"{what}: {listed(names)}"
 
 
 def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:

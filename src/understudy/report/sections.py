@@ -129,25 +129,19 @@ def columns(
     utility: Mapping[str, ColumnUtility],
 ) -> list[dict[str, Any]]:
     """Return the pictures and numbers of every confidential column."""
-    return [
-        _column(
-            column,
-            confidential[column.name].dropna(),
-            synthetic[column.name].dropna(),
-            utility[column.name],
-        )
-        for column in schema.confidential
-    ]
+    frames = confidential, synthetic
+    return [_column(each, frames, utility[each.name]) for each in schema.confidential]
 
 
 def _column(
-    column: Column, confidential: Series[Any], synthetic: Series[Any], utility: ColumnUtility
+    column: Column, frames: tuple[DataFrame, DataFrame], utility: ColumnUtility
 ) -> dict[str, Any]:
     head, distances, pictures, rows = "Statistic", [], [], []
-    if len(confidential) and len(synthetic):
+    values, others = (frame[column.name].dropna() for frame in frames)
+    if len(values) and len(others):
         if isinstance(utility, Utility):
             distances = [("max-ECDF", utility.max_ecdf), ("avg-ECDF", utility.avg_ecdf)]
-            pictures = _numbers(column, confidential, synthetic)
+            pictures = _numbers(column, values, others)
             both = utility.confidential, utility.synthetic
             rows = [
                 number_row(label[0].upper() + label[1:], *(getattr(each, key) for each in both))
@@ -156,7 +150,7 @@ def _column(
         else:
             head, distances = "Level", [("Total variation", utility.total_variation)]
             names = tuple(utility.confidential)
-            drawn = figures.levels((confidential, synthetic), column.name, names)
+            drawn = figures.levels((values, others), column.name, names)
             caption = (
                 "How often each level occurs in the confidential table (filled) and in the "
                 "synthetic one (hatched)."

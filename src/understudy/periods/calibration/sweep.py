@@ -137,11 +137,15 @@ class Outcome(Confidential):
         values = [getattr(draw, metric) for draw in self.draws]
         return None if not values or None in values else fmean(values)
 
+    def rank(self, metric: str) -> float:
+        """Return the same, infinite where nothing could be drawn or measured."""
+        average = self.average(metric)
+        return math.inf if average is None else average
+
     @property
     def distance(self) -> float:
         """The mean distance; infinite where nothing could be drawn."""
-        average = self.average("distance")
-        return float("inf") if average is None else average
+        return self.rank("distance")
 
     @property
     def spread(self) -> float:
