@@ -164,9 +164,10 @@ def compete(contestants: Contestants, rounds: int) -> tuple[Fits, list[StudyRoun
 
 def fits_of(replicate: int) -> int:
     """Run the paper's Bayesian fits of one replicate, and return how many they were."""
-    from understudy.study.replicate import bayesian_fits
+    from understudy.study.replicate import begun, explore, paper_rows
 
-    return len(bayesian_fits(replicate, 0))
+    source, values = begun(replicate, 0)
+    return len(explore(values, paper_rows(), source, "quadrature"))
 
 
 def growth(contestants: Contestants, only_smallest: str) -> Iterator[str]:

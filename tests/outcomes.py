@@ -1,7 +1,7 @@
 """What a calibration might have found, written by hand."""
 
 import understudy as us
-from understudy.periods.calibration.sweep import Closeness, Outcome, Setting
+from understudy.periods.calibration.sweep import WITHOUT_PRIVACY, Closeness, Outcome, Setting
 
 PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 100]}
 SCHEMA = us.Schema.from_dict({"table": {"size": 400}, "columns": {"pay": PAY}})
@@ -21,4 +21,4 @@ GRID = [
     outcome(5.0, 0.04),
     Outcome(Setting(mechanism="censor-uw", epsilon=5.0), ()),
 ]
-BASELINE = Outcome(None, outcome(1.0, 0.045).draws)
+BASELINE = Outcome(WITHOUT_PRIVACY, outcome(1.0, 0.045).draws)

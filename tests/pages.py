@@ -13,6 +13,7 @@ import pandas as pd
 from understudy.domain.schema import Schema
 from understudy.privacy.guarantee import Adjacency, Guarantee, Kind, Weights
 from understudy.report import Page
+from understudy.report.sections import outcome
 from understudy.utility import compare
 
 BANNER = "Confidential: internal use only, do not publish"
@@ -98,6 +99,13 @@ DIAGNOSTICS = {
 }
 
 
+def page_of(**fields: object) -> Page:
+    """Return a page whose records are the rows of its confidential table, unless it says more."""
+    table = fields["confidential"]
+    own = {"outcome": outcome(fields["schema"], table), "rows": len(table)}  # type: ignore[arg-type]
+    return Page(**{**own, **fields})  # type: ignore[arg-type]
+
+
 def small_page(name: str = "pay", level: str = "x", **changes: object) -> Page:
     schema = Schema.from_dict(
         {
@@ -122,7 +130,7 @@ def small_page(name: str = "pay", level: str = "x", **changes: object) -> Page:
         "largest_score": np.linspace(0, 3, 6),
         "bound": 2.0,
     }
-    return Page(**{**fields, **changes})  # type: ignore[arg-type]
+    return page_of(**{**fields, **changes})
 
 
 def tiny_page(**changes: object) -> Page:
@@ -141,7 +149,7 @@ def tiny_page(**changes: object) -> Page:
         "largest_score": None,
         "bound": None,
     }
-    return Page(**{**fields, **changes})  # type: ignore[arg-type]
+    return page_of(**{**fields, **changes})
 
 
 PEOPLE = Schema.from_dict(

@@ -1,17 +1,18 @@
 """Periods come in one form, in order, once each, and under one policy."""
 
+from functools import partial
+
 import pytest
 
 import understudy as us
 from ledgers import ROWS
 from understudy.errors import BadInput, Refused
-from understudy.periods.period import Period, Terms, latest_release
+from understudy.periods.period import Period, check_next, latest_release
 from understudy.privacy.accounting import Cost
 
 
 def terms(period, **changes):
-    given = {"policy_digest": "p", "schema_digest": "s"}
-    return Terms(period=Period(period), **(given | changes))
+    return {"period": period, "policy_digest": "p", "schema_digest": "s"} | changes
 
 
 @pytest.fixture
@@ -22,9 +23,9 @@ def ledger(tmp_path):
 def charge(ledger, asked):
     return ledger.charge(
         Cost.of_draw(1.0),
-        label=asked.period.text,
-        details=asked.details,
-        check=asked.check,
+        label=asked["period"],
+        details=asked,
+        check=partial(check_next, asked),
         **ROWS,
     )
 

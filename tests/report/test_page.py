@@ -18,6 +18,7 @@ from pages import (
     HOSTILE,
     STRICT,
     Reader,
+    page_of,
     small_page,
     sound,
     tiny_page,
@@ -35,7 +36,7 @@ def page() -> Page:
     rng = np.random.default_rng(0)
     synthetic = confidential.assign(salary=500_000 * rng.beta(3.1, 14, len(confidential)))
     risk = np.abs(confidential["salary"].to_numpy() - 70_000) / 60_000
-    return Page(
+    return page_of(
         title="salary ~ gender + age + weeks",
         guarantee=CONDITIONAL,
         schema=schema,

@@ -40,7 +40,8 @@ def test_titles_and_captions_say_what_is_drawn():
 
 def test_the_page_shows_every_figure_and_table_once(written):
     page = (written / "index.html").read_text(encoding="utf-8")
-    shown = [name for part in (*BEFORE_APPLICATION, *AFTER_APPLICATION) for name in part.shows]
+    parts = BEFORE_APPLICATION | AFTER_APPLICATION
+    shown = [name for shows in parts.values() for name in shows]
     assert len(shown) == len(set(shown))
     assert {*FIGURES, illustration.NAME, "table-1", "table-supplement", "utility"} == set(shown)
     for name in (*FIGURES, illustration.NAME):

@@ -13,7 +13,6 @@ from understudy.study.findings import (
     expect,
     expect_lower,
     expect_not_higher,
-    listed,
     number,
 )
 
@@ -63,7 +62,3 @@ def test_a_sentence_gives_the_reason_of_a_difference_only():
     assert (
         Finding(Agreement.DIFFERS, "max-ECDF: no").sentence == "max-ECDF: no; no reason is known."
     )
-
-
-def test_names_are_listed_with_an_and():
-    assert [listed([]), listed(["a"]), listed(["a", "b", "c"])] == ["", "a", "a, b and c"]

@@ -10,15 +10,17 @@ from understudy._jax import jnp
 from understudy.mechanisms import CensorUw, CensorW, Weighted, WeightedE
 from understudy.mechanisms.fitting import DRAWS
 from understudy.samplers.lipschitz import censored_records, lipschitz_bound, reach
-from understudy.samplers.quadrature import quadrature
+from understudy.samplers.quadrature import quadrature, target_heights
+from understudy.score import Row
 from understudy.study import paper
-from understudy.study.replicate import bayesian_fits, explore, replicate
+from understudy.study.replicate import begun, explore, heights, paper_rows, replicate, risks
 from understudy.study.synthesisers import study_model
 from understudy.support.randomness import Source
 
 R = 8
 SEED = 11
 MODEL = study_model()
+DATA = MODEL.prepare({"x": np.random.default_rng(0).beta(0.5, 3, 300)})
 
 
 def of(replicates, mechanism, statistic, *, epsilon=None, c1=None):
@@ -162,4 +164,27 @@ def test_chains_that_failed_are_said_to_have_failed(monkeypatch):
 
 
 def test_the_paper_has_eleven_bayesian_fits_a_replicate():
-    assert len(bayesian_fits(1, SEED)) == 11
+    source, values = begun(1, SEED)
+    fits = explore(values, paper_rows(), source, "quadrature")
+    assert len({(fit.mechanism.name, getattr(fit.mechanism, "target", None)) for fit in fits}) == 11
+
+
+@pytest.mark.parametrize("bound", [math.inf, 2.5, 0.3])
+def test_the_fast_heights_are_those_of_the_equation(bound):
+    generator = np.random.default_rng(1)
+    nodes = jnp.asarray(generator.normal(size=(37, 2)) * 2)
+    row = Row(
+        jnp.asarray(generator.uniform(size=300)),
+        jnp.asarray(generator.normal(size=300)),
+        jnp.asarray(bound),
+    )
+    fast = heights(MODEL, nodes, DATA, row)
+    generic = target_heights(MODEL, nodes, DATA, row)
+    np.testing.assert_allclose(fast, generic, rtol=1e-12, atol=1e-9)
+
+
+def test_the_fast_risks_are_those_of_the_stream_over_draws():
+    draws = jnp.asarray(np.random.default_rng(2).normal(size=(2, 50, 2)))
+    plain = Row(jnp.ones(300), jnp.zeros(300), jnp.asarray(math.inf))
+    for one, risk in zip(draws, risks(MODEL, draws, DATA), strict=True):
+        np.testing.assert_allclose(risk, reach(MODEL, one, DATA, plain).risk, rtol=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -57,7 +58,7 @@ def test_pmse_equals_its_definition_with_another_optimiser():
     assert found.expected == pytest.approx(11 * c * (1 - c) / n)
     assert found.ratio == pytest.approx(found.pmse / found.expected)
     assert found.standardised == pytest.approx((found.ratio - 1) * np.sqrt(11 / 2))
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(asdict(found), allow_nan=False)
 
 
 def test_the_ratio_is_about_1_for_a_second_sample_whatever_the_sizes():

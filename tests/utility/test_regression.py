@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,7 @@ def test_a_linear_regression_is_that_of_the_textbook():
         errors = np.sqrt(residual[0] / freedom * np.diag(np.linalg.inv(x.T @ x)))
         estimates = [getattr(c, which) for c in found.coefficients]
         close_to(estimates, values, errors, t.ppf(0.975, freedom))
-    json.dumps(found.to_dict(), allow_nan=False)
+    json.dumps(asdict(found), allow_nan=False)
 
 
 def test_a_logistic_regression_is_that_of_another_optimiser():

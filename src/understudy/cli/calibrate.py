@@ -87,7 +87,7 @@ def calibrate(
         )
         page = calibration.write(out, schema=schema)
     if not quiet:
-        from understudy.periods.calibration.words import cost
+        from understudy.periods.calibration.page import cost
 
         if reference_is == "confidential":
             typer.echo("CONFIDENTIAL: accuracy computed from the reference; do not publish it.")

@@ -49,7 +49,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class ColumnRef:
-    """The numbers of a column."""
+    """The numbers of a column: of one with levels, their codes."""
 
     column: str
 
@@ -74,14 +74,6 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Level:
-    """Whether a column holds one of some levels, by their codes."""
-
-    column: str
-    codes: frozenset[int]
-
-
-@dataclass(frozen=True)
 class Junction:
     """All parts hold ("and"), or at least one ("or")."""
 
@@ -97,7 +89,7 @@ class Not:
 
 
 Number = Constant | ColumnRef | Arithmetic
-Truth = Relation | Level | Junction | Not
+Truth = Relation | Junction | Not
 
 _COMPUTED = {"+": np.add, "-": np.subtract, "*": np.multiply}
 _COMBINED = {"and": np.logical_and, "or": np.logical_or}
@@ -131,7 +123,8 @@ def extent(node: Number, columns: Mapping[str, Column]) -> tuple[float, float]:
         case Constant(value):
             return value, value
         case ColumnRef(name):
-            return columns[name].lower, columns[name].upper
+            levels = columns[name].levels
+            return columns[name].bounds or (0.0, len(levels or ()) - 1.0)
         case Arithmetic(operator, left, right):
             (a, b), (c, d) = extent(left, columns), extent(right, columns)
             if operator == "+":
@@ -145,7 +138,7 @@ def extent(node: Number, columns: Mapping[str, Column]) -> tuple[float, float]:
 def named(node: Number | Truth) -> Iterator[str]:
     """Yield the columns that an expression names."""
     match node:
-        case ColumnRef(name) | Level(name, _):
+        case ColumnRef(name):
             yield name
         case Arithmetic(_, left, right) | Relation(_, left, right, _):
             yield from named(left)
@@ -174,8 +167,6 @@ def truth(node: Truth, columns: Coded) -> NDArray[np.bool_]:
         case Relation(operator, left, right, slack):
             gap = value(left, columns) - value(right, columns)
             return np.asarray(_HOLDS[operator](gap, slack))
-        case Level(name, codes):
-            return np.isin(columns[name], sorted(codes))
         case Junction(operator, parts):
             return reduce(_COMBINED[operator], (truth(part, columns) for part in parts))
         case Not(part):
@@ -247,8 +238,7 @@ class _Reader:
                 continue
             if sign not in ("==", "!="):
                 raise BadInput(f"the levels of {column.name!r} have no order; use == or !=")
-            level = Level(column.name, frozenset({self._code(column, other)}))
-            return level if sign == "==" else Not(level)
+            return Relation(sign, ColumnRef(column.name), self._code(column, other), 0.0)
         return self._numbers(sign, self.number(left), self.number(right))
 
     def _numbers(self, sign: str, left: Number, right: Number) -> Relation:
@@ -266,7 +256,10 @@ class _Reader:
             raise BadInput("after 'in' there must be a list, such as ('a', 'b')")
         column = self._levelled(left)
         if column is not None:
-            return Level(column.name, frozenset(self._code(column, each) for each in right.elts))
+            codes = {self._code(column, each) for each in right.elts}
+            parts = tuple(Relation("==", ColumnRef(column.name), code, 0.0) for code in codes)
+            # One level alone can be set, as an equality can.
+            return parts[0] if len(parts) == 1 else Junction("or", parts)
         value, others = self.number(left), map(self.number, right.elts)
         return Junction("or", tuple(self._numbers("==", value, each) for each in others))
 
@@ -314,14 +307,14 @@ class _Reader:
         column = self._column(node) if isinstance(node, ast.Name) else None
         return None if column is None or column.levels is None else column
 
-    def _code(self, column: Column, node: ast.expr) -> int:
+    def _code(self, column: Column, node: ast.expr) -> Constant:
         """Return the position of a level; a whole number stands for its text, as in a schema."""
         match node:
             case ast.Constant(value=str() | int() as value):
                 level = str(value).lower() if isinstance(value, bool) else str(value)
                 levels = column.levels or ()
                 if level in levels:
-                    return levels.index(level)
+                    return Constant(float(levels.index(level)))
                 raise BadInput(f"{column.name!r} has no level {level!r}{nearest(level, levels)}")
         raise BadInput(f"the column {column.name!r} must be compared with one of its levels")
 

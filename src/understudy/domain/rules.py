@@ -27,9 +27,7 @@ from understudy.domain.expressions import (
     MIRRORED,
     Coded,
     ColumnRef,
-    Constant,
     Junction,
-    Level,
     Number,
     Relation,
     Truth,
@@ -241,9 +239,6 @@ def _parts(node: Truth) -> tuple[Truth, ...]:
 
 def _assigned(part: Truth, columns: Mapping[str, Column]) -> list[tuple[str, Number]]:
     """Return the confidential column that an equality fixes, and to what, if there is one."""
-    if isinstance(part, Level):
-        alone = len(part.codes) == 1 and columns[part.column].role is Role.CONFIDENTIAL
-        return [(part.column, Constant(float(min(part.codes))))] if alone else []
     if isinstance(part, Relation) and part.operator == "==":
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if _free(one, other, columns):

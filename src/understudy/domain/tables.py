@@ -10,7 +10,6 @@ sentence never holds a value, because values are confidential.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -56,16 +55,17 @@ def encode(
     for column in columns:
         if column.name not in frame.columns:
             raise BadInput(f"{name} has no column {column.name!r}, which the schema declares.")
-    coded = {column.name: _encoder(column)(frame[column.name], column, name) for column in columns}
+    coded = {column.name: _encoded(frame[column.name], column, name) for column in columns}
     if schema.unit is not None and schema.unit.name in coded:
         _check_rows_per_unit(coded[schema.unit.name], schema, name)
     return coded
 
 
-def _encoder(column: Column) -> Callable[[pd.Series[Any], Column, str], NDArray[Any]]:
+def _encoded(series: pd.Series[Any], column: Column, name: str) -> NDArray[Any]:
+    place = f"column {column.name!r} of {name}"
     if column.role is Role.UNIT:
-        return _encode_units
-    return _encode_numbers if column.numeric else _encode_levels
+        return _encode_units(series, place)
+    return (_encode_numbers if column.numeric else _encode_levels)(series, column, place)
 
 
 def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
@@ -84,36 +84,22 @@ def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
         )
 
 
-def _encode_numbers(series: pd.Series[Any], column: Column, name: str) -> NDArray[np.float64]:
+def _encode_numbers(series: pd.Series[Any], column: Column, place: str) -> NDArray[np.float64]:
     values, missing = numbers(series)
-    place = f"column {column.name!r} of {name}"
     if column.missing == "refuse":
         _refuse(missing, place, *_MISSING)
-    _refuse(
-        ~(np.isfinite(values) | missing), place, "is not a finite number", "correct it in the table"
-    )
+    _refuse(~(np.isfinite(values) | missing), place, *_INFINITE)
     if column.whole:
-        _refuse(
-            ~missing & (values != np.rint(values)),
-            place,
-            "is not a whole number",
-            "correct it, or declare the column as continuous",
-        )
+        _refuse(~missing & (values != np.rint(values)), place, *_BROKEN)
     if column.outside == "refuse":
-        _refuse(
-            (values < column.lower) | (values > column.upper),
-            place,
-            "is outside the declared bounds",
-            "correct it, declare wider bounds from public knowledge, or set outside = 'clamp'",
-        )
+        _refuse((values < column.lower) | (values > column.upper), place, *_OUTSIDE)
     return np.clip(values, column.lower, column.upper)
 
 
-def _encode_levels(series: pd.Series[Any], column: Column, name: str) -> NDArray[np.int64]:
+def _encode_levels(series: pd.Series[Any], column: Column, place: str) -> NDArray[np.int64]:
     import pandas as pd
 
     text = _text(series)
-    place = f"column {column.name!r} of {name}"
     missing = (text == "").to_numpy(dtype=bool)
     if column.missing == "refuse":
         _refuse(missing, place, *_MISSING)
@@ -131,7 +117,7 @@ def _encode_levels(series: pd.Series[Any], column: Column, name: str) -> NDArray
     return codes
 
 
-def _encode_units(series: pd.Series[Any], column: Column, name: str) -> NDArray[np.int64]:
+def _encode_units(series: pd.Series[Any], place: str) -> NDArray[np.int64]:
     """Number the units in the order in which they appear.
 
     Spaces around an id are not part of it: to take two units for one protects them together.
@@ -139,7 +125,6 @@ def _encode_units(series: pd.Series[Any], column: Column, name: str) -> NDArray[
     import pandas as pd
 
     text = _text(series).str.strip()
-    place = f"column {column.name!r} of {name}"
     _refuse((text == "").to_numpy(dtype=bool), place, "is missing", "give every row its unit")
     return pd.factorize(text)[0].astype(np.int64)
 
@@ -159,6 +144,12 @@ def _check_rows_per_unit(units: NDArray[np.int64], schema: Schema, name: str) ->
         )
 
 
+_INFINITE = ("is not a finite number", "correct it in the table")
+_BROKEN = ("is not a whole number", "correct it, or declare the column as continuous")
+_OUTSIDE = (
+    "is outside the declared bounds",
+    "correct it, declare wider bounds from public knowledge, or set outside = 'clamp'",
+)
 _MISSING = (
     "is missing",
     "fill in or leave out such records before the synthesis, or declare missing = 'model' if the "

@@ -54,11 +54,6 @@ class Neighbours:
     membership: bool | None
     """Whether taking part is protected, or only the values of those who do."""
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """What an entry says about it."""
-        return {"unit": self.unit, "membership_protected": self.membership}
-
     def allows(self, other: Neighbours) -> bool:
         """Whether an ε about others can be added: nothing that is settled differs."""
         same_unit = self.unit in (None, other.unit)
@@ -179,21 +174,15 @@ class Chain:
         return Neighbours(first["unit"], first["membership_protected"])
 
     @property
-    def published(self) -> frozenset[int]:
-        """Numbers of the charges whose release became visible."""
-        return self._referred_to(EntryKind.PUBLISHED)
+    def settled(self) -> dict[int, EntryKind]:
+        """What became of charges, by their numbers: published, or abandoned by a person's word."""
+        return {e.refers_to: e.kind for e in self.entries if e.refers_to is not None}
 
     @property
-    def abandoned(self) -> frozenset[int]:
-        """Numbers of the charges whose release a person has said will never be visible."""
-        return self._referred_to(EntryKind.ABANDONED)
-
-    def _referred_to(self, kind: EntryKind) -> frozenset[int]:
-        return frozenset(
-            entry.refers_to
-            for entry in self.entries
-            if entry.kind is kind and entry.refers_to is not None
-        )
+    def published(self) -> frozenset[int]:
+        """Numbers of the charges whose release became visible."""
+        settled = self.settled
+        return frozenset(n for n in settled if settled[n] is EntryKind.PUBLISHED)
 
     def following(
         self,

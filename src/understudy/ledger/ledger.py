@@ -192,7 +192,9 @@ class Ledger:
         if not kind.states_epsilon:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
         neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
-        text = canonical_details(details, kind=str(kind), **neighbours.details)
+        text = canonical_details(
+            details, kind=str(kind), unit=unit, membership_protected=membership
+        )
         if self.settings.delta is not None:
             import dp_accounting  # noqa: F401 - others should not have to wait for an import
         with self._store.writing() as connection:
@@ -259,7 +261,7 @@ class Ledger:
                 raise BadInput(f"{where} is not a charge.")
             if number in chain.published:
                 raise BadInput(f"{where} is published already.")
-            if number in chain.abandoned:
+            if number in chain.settled:
                 raise BadInput(f"{where} was abandoned, so what it paid for cannot be published.")
             row = chain.following(
                 kind=kind, time=_now(), label=charge.label, details=text, refers_to=number

@@ -39,8 +39,7 @@ _DIGITS = 15
 """All that matter of a number that was added up exactly."""
 _HEADER = ("number", "time", "period", "kind", "ε", "spent", "left", "state")
 
-PUBLISHED, ABANDONED, CURRENT = "published", "abandoned", "this release"
-UNSEEN = "under way, or never finished"
+_CURRENT, _UNSEEN = "this release", "under way, or never finished"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,16 +210,16 @@ def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
     """
     chain = ledger.chain()
     charges = [entry for entry in chain.charges if until is None or entry.number <= until.number]
-    states = dict.fromkeys(chain.published, PUBLISHED) | dict.fromkeys(chain.abandoned, ABANDONED)
+    states: dict[int, str] = {number: str(kind) for number, kind in chain.settled.items()}
     if until is not None:
-        states[until.number] = CURRENT
+        states[until.number] = _CURRENT
     costs = [entry.cost for entry in charges]
     items = (
         Item(
             entry=entry,
             spent=pure(costs[:count]),
             left=left_after(costs[:count], ledger.settings),
-            state=states.get(entry.number, UNSEEN),
+            state=states.get(entry.number, _UNSEEN),
         )
         for count, entry in enumerate(charges, start=1)
     )

@@ -29,8 +29,8 @@ from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import Plan
 from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
-from understudy.periods.period import Period, Terms, latest_release
-from understudy.periods.policy import Policy
+from understudy.periods.period import Period, check_next, latest_release
+from understudy.periods.policy import Policy, reference_file
 from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import plain
@@ -49,8 +49,8 @@ class PendingRelease:
 
     policy: Policy
     """What it has in common with every other period."""
-    terms: Terms
-    """Under which it may be charged."""
+    details: dict[str, Any]
+    """What the ledger's entry says about it: its period, and under what it is released."""
     ledger: Ledger
     """What pays for it."""
     schema: Schema
@@ -91,21 +91,21 @@ class PendingRelease:
         opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
         _check_ledger(read, opened)
         schema = read.load_schema(path)
-        reference = read.load_reference(path)
-        terms = Terms(
-            period=Period(period),
-            policy_digest=read.digest,
-            schema_digest=schema.digest,
-        )
+        reference = Fingerprint.load(reference_file(path), read.reference_digest)
+        details = {
+            "period": Period(period).text,
+            "policy_digest": read.digest,
+            "schema_digest": schema.digest,
+        }
         chain = opened.chain()
-        terms.check(chain)
+        check_next(details, chain)
         with stage(progress, "Model"):
             built = read.load_model(schema, model)
             latest = latest_release(chain)
             mechanism, anchor = _mechanism(read, built, latest)
         return cls(
             policy=read,
-            terms=terms,
+            details=details | {"population": read.population, "anchor": anchor},
             ledger=opened,
             schema=schema,
             reference=reference,
@@ -149,22 +149,17 @@ class PendingRelease:
             progress: Told the name of each step and how much of it is done.
         """
         plan = self._plan(table, progress)
-        details = {
-            **self.terms.details,
-            "population": self.policy.population,
-            "anchor": self.anchor,
-        }
         return carry_out(
             plan,
-            ledger=Account(self.ledger, details, self._check),
-            label=self.terms.period.text,
+            ledger=Account(self.ledger, self.details, self._check),
+            label=self.details["period"],
             earlier=self._earlier(plan.request.skeleton),
             destination=destination,
         )
 
     def _check(self, chain: Chain) -> None:
         """Refuse, while nobody else can write, what must not come next."""
-        self.terms.check(chain)
+        check_next(self.details, chain)
         if latest_release(chain) != self.latest:
             raise Refused(
                 "another period was released since this run began, and is the anchor of this one: "
@@ -179,7 +174,7 @@ class PendingRelease:
             self.mechanism,
             rows=self.policy.rows,
             calibrated_on=self.policy.reference_is,
-            period=self.terms.period.text,
+            period=self.details["period"],
             progress=progress,
         )
         if self.reference.fits(request.columns, self.schema):
@@ -259,7 +254,7 @@ class Quote:
         pending, policy = self.pending, self.pending.policy
         fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
-            "period": pending.terms.period.text,
+            "period": pending.details["period"],
             "follows": "none: the first" if pending.latest is None else pending.latest[0].text,
             "mechanism": policy.mechanism,
             "anchor": pending.anchor,

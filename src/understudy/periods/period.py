@@ -10,13 +10,13 @@ write, so that of two releases at once only one is charged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from understudy.errors import BadInput, Refused
-from understudy.ledger.chain import Chain, Entry
+from understudy.ledger.chain import Chain, Entry, EntryKind
 
 _MONTH = "(0[1-9]|1[0-2])"
 _FORMS = {
@@ -57,58 +57,39 @@ class Period:
         return self.text
 
 
-@dataclass(frozen=True, kw_only=True)
-class Terms:
-    """Under which a period may be charged to a ledger."""
-
-    period: Period
-    policy_digest: str
-    schema_digest: str
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """What the ledger's entry says about the release."""
-        return {
-            "period": self.period.text,
-            "policy_digest": self.policy_digest,
-            "schema_digest": self.schema_digest,
-        }
-
-    def check(self, chain: Chain) -> None:
-        """Refuse a period that must not come next."""
-        for entry in periodic(chain):
-            if entry.number in chain.abandoned:
-                continue
-            state = "released" if entry.number in chain.published else "charged"
-            before = Period(entry.details["period"])
-            where = f"period {before} ({state} as entry {entry.number} of the ledger)"
-            self._check_same_terms(entry, where)
-            if before == self.period and state == "released":
-                raise Refused(f"{where} cannot be released twice: nothing was charged.")
-            if before.form != self.period.form:
-                raise Refused(
-                    f"{where} is a {before.form}, and {self.period} is a {self.period.form}: one "
-                    "ledger has periods of one form, so that it can tell their order."
-                )
-            if state == "charged":
-                raise Refused(
-                    f"{where} was not published: its release is under way, or never finished. If "
-                    f"nothing is running, say so with `Ledger.abandon({entry.number})`; what was "
-                    f"charged stays charged."
-                )
-            if before.text > self.period.text:
-                raise Refused(
-                    f"{where} comes after {self.period}, which is out of order: a later release "
-                    "was anchored without it."
-                )
-
-    def _check_same_terms(self, entry: Entry, where: str) -> None:
-        for name, digest in (("policy", self.policy_digest), ("schema", self.schema_digest)):
-            if entry.details.get(f"{name}_digest") != digest:
+def check_next(details: Mapping[str, Any], chain: Chain) -> None:
+    """Refuse a period that must not come next, by what its charge would say about it."""
+    period, settled = Period(details["period"]), chain.settled
+    for entry in periodic(chain):
+        state = settled.get(entry.number)
+        if state is EntryKind.ABANDONED:
+            continue
+        before, done = Period(entry.details["period"]), "released" if state else "charged"
+        where = f"period {before} ({done} as entry {entry.number} of the ledger)"
+        for name in ("policy", "schema"):
+            if entry.details.get(f"{name}_digest") != details[f"{name}_digest"]:
                 raise Refused(
                     f"{where} had another {name}: the {name} has changed since. Go back to it, or "
                     "begin another ledger with what is left of the budget."
                 )
+        if before == period and state:
+            raise Refused(f"{where} cannot be released twice: nothing was charged.")
+        if before.form != period.form:
+            raise Refused(
+                f"{where} is a {before.form}, and {period} is a {period.form}: one ledger has "
+                "periods of one form, so that it can tell their order."
+            )
+        if not state:
+            raise Refused(
+                f"{where} was not published: its release is under way, or never finished. If "
+                f"nothing is running, say so with `Ledger.abandon({entry.number})`; what was "
+                f"charged stays charged."
+            )
+        if before.text > period.text:
+            raise Refused(
+                f"{where} comes after {period}, which is out of order: a later release was "
+                "anchored without it."
+            )
 
 
 def periodic(chain: Chain) -> Iterator[Entry]:

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from understudy.adapters.loading import ModelFile
-from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
@@ -151,14 +150,6 @@ class Policy:
             )
         return schema
 
-    def load_reference(self, beside: Path) -> Fingerprint:
-        """Read by what the reference is recognised, and refuse another one's fingerprint.
-
-        Args:
-            beside: The policy's file.
-        """
-        return Fingerprint.load(reference_file(beside), self.reference_digest)
-
     def load_model(self, schema: Schema, given: Model | str | None = None) -> Model | None:
         """Build the model, or take the given one if it is the policy's.
 
@@ -182,23 +173,22 @@ class Policy:
                     "with that one."
                 )
             return given
-        if self.model is not None and names_file(self.model) is not None:
-            return self._model_file(given).load(schema)
+        own = None if self.model is None else names_file(self.model)
+        if own is not None:
+            return self._model_file(own, given).load(schema)
         if given not in (None, self.model):
-            own = "has no model" if self.model is None else f"has the model '{self.model}'"
-            raise Refused(f"the policy {own}, and `model` names another one: leave out `model`.")
+            has = "has no model" if self.model is None else f"has the model '{self.model}'"
+            raise Refused(f"the policy {has}, and `model` names another one: leave out `model`.")
         if self.model is None:
             return None
         if self.model_digest is not None:
             raise Refused(f"the policy's model, '{self.model}', was built in Python: give `model`.")
         return load_model(self.model, schema=schema, family=self.family, priors=self.priors)
 
-    def _model_file(self, given: str | None) -> ModelFile:
+    def _model_file(self, own: tuple[Path, str], given: str | None) -> ModelFile:
         """Read the file that was named, and refuse one that is not what was calibrated with."""
         from understudy.adapters.loading import model_file, names_file
 
-        own = names_file(self.model or "")
-        assert own is not None
         wanted = f"`model` path/to/{own[0].name}:{own[1]}"
         if given is None:
             raise Refused(

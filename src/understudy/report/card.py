@@ -22,7 +22,7 @@ from understudy.report import plain
 from understudy.report.curves import bin_edges
 from understudy.report.svg import printable
 from understudy.report.template import fill
-from understudy.report.wording import BADGES, hundredths, percent, readable
+from understudy.report.wording import BADGES, hundredths, listed, percent, readable
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -48,16 +48,13 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
     return fill(
         "card.html.j2",
         title=_title([column.name for column in shown], guarantee.period),
-        sizes=_sizes(tables, len(shown)),
-        files=_files(len(tables)),
-        several=len(tables) > 1,
+        rows=len(first),
+        tables=len(tables),
+        schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
         guarantee=_promise(guarantee, schema),
-        uses=_uses(guarantee, len(tables)),
-        misuses=_misuses(len(tables)),
-        limits=_limits(schema, len(tables)),
-        rules=[(rule.condition, rule.then) for rule in schema.rules],
+        shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],
     )
 
@@ -65,31 +62,8 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
 def _title(names: Sequence[str], period: str | None) -> str:
     if len(names) > NAMED_COLUMNS:
         names = [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
-    *most, last = names
     what = "Synthetic data" if period is None else f"Synthetic data of {period}"
-    return f"{what}: {', '.join(most)} and {last}" if most else f"{what}: {last}"
-
-
-def _sizes(tables: Sequence[DataFrame], columns: int) -> str:
-    rows = f"{len(tables[0]):,} synthetic rows"
-    each = f" in each of {len(tables)} tables" if len(tables) > 1 else ""
-    return f"{rows}{each} · {columns} column{'s' if columns > 1 else ''}"
-
-
-def _files(count: int) -> list[tuple[str, str]]:
-    upto = f" to synthetic-{count}.csv" if count > 1 else ""
-    thetas = f" to parameters-{count}.json" if count > 1 else ""
-    return [
-        (f"synthetic.csv{upto}", "the synthetic rows"),
-        (
-            f"parameters.json{thetas}",
-            "what the rows were simulated from, and the declared columns: more rows can be "
-            "simulated from it without weakening the promise",
-        ),
-        ("guarantee.txt", "the promise in words"),
-        ("guarantee.json", "the promise for machines"),
-        ("card.html", "this page"),
-    ]
+    return f"{what}: {listed(names)}"
 
 
 def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
@@ -140,66 +114,6 @@ def _together(guarantee: Guarantee) -> str | None:
         f"share of ε ({at_most(each)} when rows are added or removed). The numbers above are for "
         "whoever sees all of them."
     )
-
-
-def _uses(guarantee: Guarantee, tables: int) -> list[str]:
-    if guarantee.seeded:
-        return ["Nothing but tests: this release is not for use."]
-    uses = [
-        "Averages, shares, distributions and simple relations between columns of the whole table.",
-        "Teaching, writing and testing programs, and planning an analysis that is later run on the "
-        "confidential table by those who may.",
-        "Say that the data are synthetic wherever a number from them is printed.",
-    ]
-    if guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing:
-        uses.append(
-            "Share it freely: nothing that is computed from these files weakens the promise."
-        )
-    if guarantee.epsilon is None:
-        uses.insert(0, "Use only by people who may see the confidential table itself.")
-    if tables > 1:
-        uses.append(
-            f"Run an analysis in each of the {tables} tables, and combine the results: their mean "
-            "is the estimate, and how far they lie apart shows what the synthesis adds to its "
-            "error."
-        )
-    return uses
-
-
-def _misuses(tables: int) -> list[str]:
-    misuses = [
-        "To learn anything about an individual: no row is a person, and a row that looks like "
-        "somebody you know looks so by chance.",
-        "To look anybody up, or to link rows with other files.",
-        "To count rare cases, or to describe groups of a few dozen rows.",
-    ]
-    if tables > 1:
-        misuses.append(
-            "To stack the tables as if they were one larger sample: their rows belong to no common "
-            "people, and every interval would come out too narrow."
-        )
-    return misuses
-
-
-def _limits(schema: Schema, tables: int) -> list[str]:
-    limits = [
-        "Usual standard errors, confidence intervals and tests are too optimistic here: they "
-        "ignore the noise that protects people, and what the model leaves out."
-        + ("" if tables > 1 else " One table alone does not show how large that is."),
-        "Of the relations that synthetic columns have, only those that the model knew of are in "
-        "the rows. What it did not know looks like chance.",
-        "Small groups and the far ends of a distribution come from the model more than from "
-        "people.",
-        "All values keep to the bounds and levels below, which were declared from public "
-        "knowledge; values beyond the bounds cannot occur.",
-    ]
-    if schema.unit is not None:
-        limits.append(
-            "Rows do not say who belongs together, so nothing can be followed over several rows."
-        )
-    if schema.survey_weight is not None:
-        limits.append("The rows stand for the population, not for the sample: use no weights.")
-    return limits
 
 
 def _column(column: Column, values: Series[Any]) -> dict[str, Any]:

@@ -97,17 +97,13 @@ def _moved(
     most = max(shares, key=lambda level: abs(shares[level] - now_shares[level]))
     rows = [share_row(f"{name}: {most}", shares[most], now_shares[most])]
     draw = partial(figures.levels, (before, now), name, tuple(shares), names)
-    chance = _chance_of_levels(shares, now_shares, n, m)
+    counts = (
+        np.rint(np.array(list(each.values())) * size).astype(np.int64)
+        for each, size in ((shares, n), (now_shares, m))
+    )
+    chance = expected_total_variation(*counts)
     return rows, "The total variation", utility.total_variation, chance, draw
 
 
 def _chance_of_numbers(n: int, m: int) -> float:
     return min(1.0, _MEAN_KOLMOGOROV * math.sqrt(1 / n + 1 / m))
-
-
-def _chance_of_levels(before: dict[str, float], now: dict[str, float], n: int, m: int) -> float:
-    counts = (
-        np.rint(np.array(list(shares.values())) * size).astype(np.int64)
-        for shares, size in ((before, n), (now, m))
-    )
-    return expected_total_variation(*counts)

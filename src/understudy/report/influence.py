@@ -52,29 +52,16 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def candidates_warning(diagnostics: Mapping[str, Any]) -> str | None:
-    """Return a warning where so few candidates carried weight that the draw is a coarse one."""
+def coarse_stages(diagnostics: Mapping[str, Any]) -> list[int]:
+    """Return the stages at which so few candidates carried weight that the draw is a coarse one."""
     counts = [stage["effective_candidates"] for stage in diagnostics.get("stages") or ()]
-    few = [str(k) for k, count in enumerate(counts, start=1) if count is not None and count < 10]
-    if not few:
-        return None
-    return (
-        f"Fewer than 10 candidates carried weight at stage {', '.join(few)}: the draw is "
-        "private all the same, but coarser than the posterior. More candidates or more stages help."
-    )
+    return [k for k, count in enumerate(counts, start=1) if count is not None and count < 10]
 
 
-def censoring_warning(diagnostics: Mapping[str, Any], n: int) -> str | None:
-    """Return a warning where most of the table is censored and has little left to say."""
+def mostly_censored(diagnostics: Mapping[str, Any], n: int) -> str | None:
+    """Return the share of censored records where most of the table has little left to say."""
     censored = diagnostics.get("censored_records") or 0
-    if censored <= n / 2:
-        return None
-    return (
-        f"{percent(censored / n)} of the records are censored, so the synthetic table may say more "
-        "about the prior than about them. A larger ε helps; so does measuring the columns in units "
-        "in which their densities are close to one, because log-likelihoods are censored as they "
-        "are."
-    )
+    return percent(censored / n) if censored > n / 2 else None
 
 
 def weights(

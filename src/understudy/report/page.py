@@ -50,10 +50,10 @@ class Page(Confidential):
     alpha: NDArray[np.float64] | None
     largest_score: NDArray[np.float64] | None
     bound: float | None
-    outcome: tuple[str, NDArray[np.float64]] | None = None
-    """What weights and scores are drawn against, where a record is not a row of the table."""
-    rows: int | None = None
-    """Rows of the confidential table, where survey weights have repeated them."""
+    outcome: tuple[str, NDArray[np.float64]]
+    """What weights and scores are drawn against, a value for each record, and what it is called."""
+    rows: int
+    """Rows of the confidential table, before survey weights repeated them."""
     pairs: Sequence[PairUtility] = ()
     earlier: Earlier | None = None
     """The last period's release, to see what moved since."""
@@ -68,16 +68,16 @@ class Page(Confidential):
     @property
     def records(self) -> int:
         """The number of records: of units, where the schema declares them."""
-        return len(self.confidential) if self.outcome is None else len(self.outcome[1])
+        return len(self.outcome[1])
 
     def render(self) -> str:
         """Return the page as HTML, the same text for the same run."""
         tables = self.confidential, self.synthetic
-        label, values = self.outcome or sections.outcome(self.schema, self.confidential)
+        label, values = self.outcome
         period = self.guarantee.period
         return _render(
             title=self.title if period is None else f"{period}: {self.title}",
-            sizes=_sizes(self.rows or len(self.confidential), self.synthetic, self.records),
+            sizes=_sizes(self.rows, self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
             closeness=sections.closeness(self.schema, self.utility, self.earlier, self.synthetic),
             columns=sections.columns(self.schema, *tables, self.utility),
@@ -87,8 +87,8 @@ class Page(Confidential):
             pairs=table_sections.pairs({"": self.pairs}),
             influence={
                 "stages": influence.stages(self.diagnostics),
-                "coarse": influence.candidates_warning(self.diagnostics),
-                "warning": influence.censoring_warning(self.diagnostics, self.records),
+                "coarse": influence.coarse_stages(self.diagnostics),
+                "mostly_censored": influence.mostly_censored(self.diagnostics, self.records),
                 "facts": influence.facts(self.diagnostics, self.largest_score, self.records),
                 "weights": influence.weights(self.alpha, values, label),
                 "scores": influence.scores(self.largest_score, values, self.bound, label),

@@ -129,25 +129,19 @@ def columns(
     utility: Mapping[str, ColumnUtility],
 ) -> list[dict[str, Any]]:
     """Return the pictures and numbers of every confidential column."""
-    return [
-        _column(
-            column,
-            confidential[column.name].dropna(),
-            synthetic[column.name].dropna(),
-            utility[column.name],
-        )
-        for column in schema.confidential
-    ]
+    frames = confidential, synthetic
+    return [_column(each, frames, utility[each.name]) for each in schema.confidential]
 
 
 def _column(
-    column: Column, confidential: Series[Any], synthetic: Series[Any], utility: ColumnUtility
+    column: Column, frames: tuple[DataFrame, DataFrame], utility: ColumnUtility
 ) -> dict[str, Any]:
     head, distances, pictures, rows = "Statistic", [], [], []
-    if len(confidential) and len(synthetic):
+    values, others = (frame[column.name].dropna() for frame in frames)
+    if len(values) and len(others):
         if isinstance(utility, Utility):
             distances = [("max-ECDF", utility.max_ecdf), ("avg-ECDF", utility.avg_ecdf)]
-            pictures = _numbers(column, confidential, synthetic)
+            pictures = _numbers(column, values, others)
             both = utility.confidential, utility.synthetic
             rows = [
                 number_row(label[0].upper() + label[1:], *(getattr(each, key) for each in both))
@@ -156,7 +150,7 @@ def _column(
         else:
             head, distances = "Level", [("Total variation", utility.total_variation)]
             names = tuple(utility.confidential)
-            drawn = figures.levels((confidential, synthetic), column.name, names)
+            drawn = figures.levels((values, others), column.name, names)
             caption = (
                 "How often each level occurs in the confidential table (filled) and in the "
                 "synthetic one (hatched)."
@@ -218,7 +212,7 @@ def outcome(
 
 
 def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
-    """Return the table of everything that was checked, and whether the chains can be trusted."""
+    """Return the table of everything that was checked, and how much of it failed."""
     parameters: Mapping[str, Any] = diagnostics.get("parameters") or {}
     # The gate also looks at the log target and at log-likelihoods, which are no parameters.
     quantities = {**(diagnostics.get("gate") or {}), **parameters}
@@ -227,30 +221,11 @@ def convergence(diagnostics: Mapping[str, Any], sampler: str) -> dict[str, Any]:
     rows = [
         _quantity(name, numbers, limits if chain else None) for name, numbers in quantities.items()
     ]
-    failed = sum(row["passed"] is False for row in rows)
-    if not rows:
-        sentence = "This mechanism fits no model, so there is no chain that has to converge."
-    elif not chain:
-        sentence = "The parameters were not drawn by a chain, so nothing had to converge."
-    elif failed:
-        sentence = (
-            f"{failed:,} of {len(rows):,} quantities miss the mark. Unless they are components of "
-            "a mixture that merely swapped labels, the draw may be far from its target, and a "
-            "guarantee that assumes convergence does not hold."
-        )
-    elif _too_many_diverged(diagnostics, limits):
-        failed = 1
-        sentence = (
-            "More trajectories diverged than the gate allows: the draw may be far from its target, "
-            "and a guarantee that assumes convergence does not hold."
-        )
-    else:
-        sentence = f"All {len(rows):,} quantities pass: the chains agree and are long enough."
     return {
         "rows": rows,
         "chain": chain,
-        "sentence": sentence,
-        "failed": failed > 0,
+        "failed": sum(row["passed"] is False for row in rows),
+        "diverged": _too_many_diverged(diagnostics, limits),
         "marks": [(_LIMITS.get(key, key), readable(limit)) for key, limit in limits.items()]
         if chain
         else [],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import at_most
@@ -103,6 +104,16 @@ def hundredths(share: float) -> str:
     ('10.00%', '12.35%')
     """
     return f"{100 * share:,.2f}%"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names with commas and an "and".
+
+    >>> listed([]), listed(["a"]), listed(["a", "b", "c"])
+    ('', 'a', 'a, b and c')
+    """
+    *most, last = names or [""]
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def points(confidential: float, synthetic: float) -> str:

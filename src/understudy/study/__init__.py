@@ -2,7 +2,6 @@
 
 run                 the simulation: what is not on disk yet, then all of it; start here
 replicate           one replicate: a table, every synthesiser on it, every statistic
-kernel              the Beta model on precomputed logarithms, as fast as two cores allow
 synthesisers        every synthesiser as a mechanism, and what it really guarantees
 workers             who runs the replicates
 paper               what the paper did and printed

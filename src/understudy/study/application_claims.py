@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.privacy.guarantee import Kind
+from understudy.report.wording import listed
 from understudy.study.application import DISTANCES, Application
 from understudy.study.arms import ANALYSES, BAYESIAN, SYNTHESISERS, short
-from understudy.study.findings import listed
 from understudy.study.paper import APPLICATION_EPSILON, TABLE_2
 
 BEST, SECOND = "best", "second"
@@ -69,9 +69,8 @@ def _printed(application: Application) -> Iterator[Claim]:
     bounds = _numbers(application, "lipschitz_bound")
     censored = bounds["censor-w"], bounds["censor-uw"]
     exact = all(math.isclose(bound, half, rel_tol=1e-9) for bound in censored)
-    says = f"; the paper's are ε/2 = {half:.2f}, which no record reaches here."
-    if exact:
-        says = ": exactly ε/2, where the censoring puts them."
+    reach = f"; the paper's are ε/2 = {half:.2f}, which no record reaches here."
+    says = ": exactly ε/2, where the censoring puts them." if exact else reach
     yield Claim(
         exact,
         f"The Lipschitz bounds of Censor_w and Censor_uw are {censored[0]:.2f} and "

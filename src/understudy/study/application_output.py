@@ -199,8 +199,7 @@ def _column(application: Application, key: str) -> dict[str, Any]:
 def _row(application: Application, statistic: str) -> dict[str, Any]:
     ours, printed = _shown(application, statistic)
     our_marks, their_marks = marks(application, statistic), ranked(statistic, TABLE_2[statistic])
-    tables = application.tables
-    local = [key for key in tables if not tables[key].guarantee.epsilon]
+    local = [key for key, table in application.tables.items() if not table.guarantee.epsilon]
     cells = [
         {
             "text": text,

@@ -69,10 +69,9 @@ def read_doctorates(path: Path) -> tuple[pd.DataFrame, int]:
     out for a skipped or missing answer.
     """
     everybody = _read(path)
-    chosen = (_numbers(everybody[INSTITUTION]) == FOUR_YEAR) & (
-        _numbers(everybody[FIELD]) == MATHEMATICS_AND_STATISTICS
-    )
-    sample = everybody[chosen]
+    # As numbers, '3', ' 3', 3 and 3.0 are one code.
+    place, field = (tables.numbers(everybody[name])[0] for name in (INSTITUTION, FIELD))
+    sample = everybody[(place == FOUR_YEAR) & (field == MATHEMATICS_AND_STATISTICS)]
     skipped = np.any([_skipped(sample[name], name) for name in _VARIABLES.values()], axis=0)
     answered = sample[~skipped]
     if answered.empty:
@@ -103,11 +102,6 @@ def _read(path: Path) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _numbers(series: pd.Series[Any]) -> Values:
-    """Return codes as numbers, however they are written: '3', ' 3', 3 and 3.0 are one code."""
-    return tables.numbers(series)[0]
-
-
 def _skipped(series: pd.Series[Any], variable: str) -> NDArray[np.bool_]:
     """Return which answers were skipped or are missing, by the codebook."""
     values, blank = tables.numbers(series)
@@ -118,7 +112,8 @@ def _skipped(series: pd.Series[Any], variable: str) -> NDArray[np.bool_]:
 
 def _decoded(answered: pd.DataFrame, path: Path) -> pd.DataFrame:
     """Return the columns of the embedded survey, or refuse a code that the codebook lacks."""
-    salaries, ages, weeks = (_numbers(answered[name]) for name in ("SALARYP", "AGEGRP", "WKSWK"))
+    coded = ("SALARYP", "AGEGRP", "WKSWK")
+    salaries, ages, weeks = (tables.numbers(answered[name])[0] for name in coded)
     genders = [str(cell).strip() for cell in answered["GENDER"]]
     known = {
         "SALARYP": _whole_within(salaries, 0, SALARY_BOUNDS[1]),

@@ -146,13 +146,6 @@ def numbers(values: Iterable[float]) -> str:
     return ", ".join(number(value) for value in values)
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join names with commas and an "and"."""
-    if len(names) < 2:
-        return "".join(names)
-    return ", ".join(names[:-1]) + f" and {names[-1]}"
-
-
 def _sentence(text: str) -> str:
     """Return the text with a capital, unless it begins with a name, and a full stop."""
     named = text.startswith("max-ECDF")

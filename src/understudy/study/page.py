@@ -110,8 +110,8 @@ def _simulation(directory: Path) -> dict[str, Any]:
     judged = verdicts(results)
     judged[illustration.NAME] = illustrated(pd.read_csv(directory / "illustration.csv"))
     judged["utility"] = Verdict(())
-    parts = (*catalogue.BEFORE_APPLICATION, *catalogue.AFTER_APPLICATION)
-    shown = [name for part in parts for name in part.shows]
+    parts = catalogue.BEFORE_APPLICATION | catalogue.AFTER_APPLICATION
+    shown = [name for shows in parts.values() for name in shows]
     statements = [(name, finding) for name in shown for finding in judged[name].findings]
     outcomes = [finding.agreement for _, finding in statements]
     return {

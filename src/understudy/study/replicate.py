@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,11 +22,12 @@ from understudy.mechanisms import Mechanism, RowMechanism, Unweighted, Weighted
 from understudy.mechanisms.fitting import DRAWS
 from understudy.mechanisms.ladder import AnchoredPlan, climb
 from understudy.models.base import Data, Model
+from understudy.models.log_gamma import log_gamma
 from understudy.privacy.guarantee import Weights
 from understudy.samplers.nuts import nuts
 from understudy.samplers.quadrature import quadratures
 from understudy.score import Row
-from understudy.study import kernel, paper, synthesisers
+from understudy.study import paper, synthesisers
 from understudy.study.arms import DOWNSCALED, TARGETED, ResultRow
 from understudy.study.synthesisers import study_model, study_request
 from understudy.support.randomness import Source
@@ -34,6 +36,9 @@ POINTS = 49
 """Nodes a side: cells of about a third of a standard deviation."""
 _NEARBY = 1.0
 """How far from the Unweighted posterior the search for the others begins to look."""
+
+_SIDE_BY_SIDE = 256
+_UNROLL = 8
 
 
 class StudyFit(NamedTuple):
@@ -57,10 +62,10 @@ class StudyFit(NamedTuple):
 
 def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[ResultRow]:
     """Run one replicate of the study, with everything in it."""
-    source, values = _begun(number, seed)
+    source, values = begun(number, seed)
     results = _rows(number, "data", None, asdict(utility.summarise(values)))
     downscaled = synthesisers.bayesian(paper.DOWNSCALED_EPSILON, paper.DOWNSCALED_C1)
-    rows = _paper_rows() + [downscaled[name] for name in DOWNSCALED]
+    rows = [*paper_rows(), *(downscaled[name] for name in DOWNSCALED)]
     fits = explore(values, rows, source, sampler)
     syntheses = _simulated(np.stack([fit.draws[0] for fit in fits]), source)
     for fit, synthetic in zip(fits, syntheses, strict=True):
@@ -73,13 +78,6 @@ def replicate(number: int, *, seed: int, sampler: str = "quadrature") -> list[Re
             synthetic = _synthesised(values, mechanism, source)
             results += _rows(number, name, mechanism, _utility(values, synthetic))
     return results
-
-
-def bayesian_fits(number: int, seed: int) -> dict[tuple[str, float], StudyFit]:
-    """Run the paper's eleven Bayesian fits of one replicate, by mechanism and ε."""
-    source, values = _begun(number, seed)
-    fits = explore(values, _paper_rows(), source, "quadrature")
-    return {(fit.mechanism.name, _epsilon(fit.mechanism)): fit for fit in fits}
 
 
 def explore(
@@ -125,18 +123,17 @@ def _fitted(
         )
     else:
         stacked = Row(*(jnp.stack(column) for column in zip(*(r for _, r in rows), strict=True)))
-        grids = quadratures(
-            model, data, stacked, points=POINTS, heights=kernel.heights, start=start
-        )
+        grids = quadratures(model, data, stacked, points=POINTS, heights=heights, start=start)
         draws = np.stack([grid.draws(_common(source), DRAWS) for grid in grids])
-    risk = np.asarray(kernel.risks(model, jnp.asarray(draws), data))
+    risk = np.asarray(risks(model, jnp.asarray(draws), data))
     return [
         StudyFit(mechanism, row, draws[k], risk[k], converged[k])
         for k, (mechanism, row) in enumerate(rows)
     ]
 
 
-def _paper_rows() -> list[RowMechanism]:
+def paper_rows() -> list[RowMechanism]:
+    """Return the paper's Bayesian synthesisers but the Unweighted one, at every ε."""
     at_each = [synthesisers.bayesian(epsilon) for epsilon in paper.EPSILONS]
     return [Weighted(), *(arms[name] for arms in at_each for name in TARGETED)]
 
@@ -154,8 +151,8 @@ def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np
 
 def _simulated(z: np.ndarray, source: Source) -> list[np.ndarray]:
     """Return a synthetic table from each row of unconstrained coordinates."""
-    shapes = np.transpose(kernel.shapes(study_model(), jnp.asarray(z)))
-    return [_common(source).beta(a, b, paper.N) for a, b in shapes]
+    pairs = np.transpose(shapes(study_model(), jnp.asarray(z)))
+    return [_common(source).beta(a, b, paper.N) for a, b in pairs]
 
 
 def _privacy(fit: StudyFit) -> dict[str, float]:
@@ -183,15 +180,12 @@ def _utility(values: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
 def _rows(
     number: int, name: str, mechanism: Mechanism | None, numbers: dict[str, float]
 ) -> list[ResultRow]:
-    arm = (name, _epsilon(mechanism), getattr(mechanism, "c1", math.nan))
+    epsilon = getattr(mechanism, "target", None) or math.nan
+    arm = (name, epsilon, getattr(mechanism, "c1", math.nan))
     return [ResultRow(number, *arm, *pair) for pair in numbers.items()]
 
 
-def _epsilon(mechanism: Mechanism | None) -> float:
-    return getattr(mechanism, "target", None) or math.nan
-
-
-def _begun(number: int, seed: int) -> tuple[Source, np.ndarray]:
+def begun(number: int, seed: int) -> tuple[Source, np.ndarray]:
     """Return the randomness of a replicate, and its table."""
     state = np.random.SeedSequence([seed, number]).generate_state(1, np.uint64)
     source = Source(int(state[0] >> 1))
@@ -202,3 +196,60 @@ def _common(source: Source) -> np.random.Generator:
     """Return the generator that every fit of a replicate draws with, from its beginning."""
     assert source.seed is not None
     return np.random.default_rng([source.seed, 0])
+
+
+def heights(model: Model, nodes: jax.Array, data: Data, row: Row) -> jax.Array:
+    """Return the log target at each node, shape (nodes,), as fast as two cores allow.
+
+    Given log u and log(1 − u), the record log-likelihood is linear in three numbers of θ,
+
+        f = (a − 1) log u + (b − 1) log(1 − u) + c,      c = log Γ(a + b) − log Γ(a) − log Γ(b),
+
+    so a kernel that walks along the records and holds many θ side by side needs half a dozen
+    operations for each pair, all of them on vectors. Tables of the study hold no exact 0 or 1, so
+    that the rules for infinite densities in `score.py` are superfluous here.
+    """
+    records = (data["log_u"], data["log_1mu"], row.alpha, row.offset)
+
+    def block(z: jax.Array) -> jax.Array:
+        a, b, c = _coefficients(model, z)
+
+        def add(total: jax.Array, record: tuple[jax.Array, ...]) -> tuple[jax.Array, None]:
+            log_u, log_1mu, alpha, offset = record
+            pull = alpha * (a * log_u + b * log_1mu + (c - offset))
+            return total + jnp.clip(pull, -row.bound, row.bound), None
+
+        prior = jax.vmap(model.log_prior_unconstrained)(z)
+        return jax.lax.scan(add, prior, records, unroll=_UNROLL)[0]
+
+    padded = jnp.pad(nodes, ((0, -len(nodes) % _SIDE_BY_SIDE), (0, 0)), mode="edge")
+    blocks = jnp.reshape(padded, (-1, _SIDE_BY_SIDE, model.dimension))
+    return jnp.ravel(jax.lax.map(block, blocks))[: len(nodes)]
+
+
+@partial(jax.jit, static_argnames="model")
+def risks(model: Model, draws: jax.Array, data: Data) -> jax.Array:
+    """Return max |f| over the draws of each fit, shape (fits, n), from (fits, draws, 2)."""
+    log_u, log_1mu = data["log_u"], data["log_1mu"]
+
+    def one_fit(z: jax.Array) -> jax.Array:
+        def step(largest: jax.Array, at: tuple[jax.Array, ...]) -> tuple[jax.Array, None]:
+            a, b, c = at
+            return jnp.maximum(largest, jnp.abs(a * log_u + b * log_1mu + c)), None
+
+        nothing = jnp.zeros_like(log_u)
+        return jax.lax.scan(step, nothing, _coefficients(model, z), unroll=_UNROLL)[0]
+
+    return jax.lax.map(one_fit, draws)
+
+
+@partial(jax.jit, static_argnames="model")
+def shapes(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return a and b at each row of unconstrained coordinates."""
+    theta = jax.vmap(model.constrain)(z)
+    return theta["lambda"] * theta["phi"], theta["lambda"] * (1 - theta["phi"])
+
+
+def _coefficients(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    a, b = shapes(model, z)
+    return a - 1, b - 1, log_gamma(a + b) - log_gamma(a) - log_gamma(b)

@@ -38,21 +38,6 @@ _TARGET = 1.0
 """Any ε shows the multiples, if it is small enough for Anchored to need all of it."""
 _MULTIPLES = {0.5: "ε/2", 1.0: "ε", 2.0: "2ε"}
 
-_WHY = {
-    "censor-uw": (
-        "Each score depends on its own record alone and stays within ±ε/2. Replacing a record is a "
-        "removal and an addition, so the ε of the paper’s own definition of neighbours is 2ε. "
-        "Drawn by Markov chains, as in the paper, it is conditional on their convergence."
-    ),
-    "ph": "Laplace noise of scale 2/ε covers a record that moves from one bin to another.",
-    "ph-sqrt": "The same noise on more and narrower bins.",
-    "anchored-history": (
-        "What is censored is the log-likelihood ratio to a public θ₀ from an earlier period. Where "
-        "the last stage reaches α = 1, less than ε is spent."
-    ),
-    "anchored-ladder": "As before, with θ₀ found by a ladder of small draws whose costs add up.",
-}
-
 
 def bayesian(epsilon: float, c1: float = 1.0) -> dict[str, RowMechanism]:
     """Return the paper's Bayesian synthesisers at a target, by name."""
@@ -122,7 +107,8 @@ def promises() -> list[dict[str, Any]]:
                 "kind": str(request.kind),
                 "added": epsilons.get(Adjacency.ADD_REMOVE, ""),
                 "replaced": epsilons.get(Adjacency.REPLACE_ONE, ""),
-                "why": mechanism.reason or _WHY[key],
+                "key": key,
+                "reason": mechanism.reason,
                 "beyond": key in OURS,
             }
         )

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from understudy.report.wording import listed
 from understudy.study import illustration, paper
 from understudy.study.arms import DOWNSCALED, TARGETED, Results, Values, short
 from understudy.study.catalogue import FIGURES
@@ -21,7 +22,6 @@ from understudy.study.findings import (
     Verdict,
     expect,
     expect_lower_means,
-    listed,
     number,
     numbers,
 )

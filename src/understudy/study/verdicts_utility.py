@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from understudy.report.wording import listed
 from understudy.study import paper
 from understudy.study.arms import (
     ANALYSES,
@@ -31,7 +32,6 @@ from understudy.study.findings import (
     expect,
     expect_lower,
     expect_not_higher,
-    listed,
     number,
     numbers,
 )

@@ -5,7 +5,6 @@ marginal      one column: max-ECDF, avg-ECDF, total variation
 pairs         two columns: total variation of the two-way table, Cramér's V, correlation
 propensity    all columns: can one tell the tables apart?
 regression    a stated analysis: coefficients and the overlap of their intervals
-bins          the cells into which pairs and propensity cut a column
 fits          least squares and logistic regression
 """
 

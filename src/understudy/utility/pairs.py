@@ -1,7 +1,12 @@
 """How well a synthetic table keeps what two columns have to do with each other.
 
-Both columns are cut into the cells of `bins.py`. Let p and q be the shares of the cells of the
-two-way table among the confidential and the synthetic records in which neither column is missing.
+Both columns are cut into cells that are fixed by their declarations, never by a table, so that
+two-way tables of different syntheses, periods and files can be compared: a level is a cell, and a
+numeric column is cut into at most 20 equal parts of its declared bounds, of a continuous column
+exactly 20, of whole numbers as many as give each part equally many numbers.
+
+Let p and q be the shares of the cells of the two-way table among the confidential and the synthetic
+records in which neither column is missing.
 
     total variation = ½ Σ |p − q|
 
@@ -31,18 +36,22 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.schema import Column
-from understudy.utility.bins import Codes, cells, codes
+from understudy.errors import BadInput
 
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame, Series
 
+BINS = 20
+MISSING = -1
+
+Codes = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
 
@@ -65,10 +74,6 @@ class PairUtility:
     cramers_v: InBothTables
     correlation: InBothTables | None
     """None where one of the columns is not numeric."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON can hold them."""
-        return asdict(self) | {"columns": list(self.columns)}
 
 
 def measure_pairs(
@@ -95,6 +100,47 @@ def measure_pairs(
         )
         pairs.append(pair)
     return tuple(pairs)
+
+
+def cells(column: Column) -> int:
+    """Return the number of cells of a column."""
+    if column.levels is not None:
+        return len(column.levels)
+    if not column.whole:
+        return BINS
+    numbers = int(column.width) + 1
+    return math.ceil(numbers / _numbers_per_cell(column))
+
+
+def codes(values: Series[Any], column: Column, table: str) -> Codes:
+    """Return the cell of each value, and −1 where it is missing."""
+    import pandas as pd
+
+    missing = values.isna().to_numpy(dtype=bool)
+    if column.levels is not None:
+        positions = pd.Index(column.levels).get_indexer(pd.Index(values)).astype(np.int64)
+        undeclared = np.flatnonzero((positions < 0) & ~missing)
+        if undeclared.size:
+            raise BadInput(
+                f"column {column.name!r} of the {table} table holds no declared level in record "
+                f"{undeclared[0] + 1}."
+            )
+        return positions
+    numbers = values.to_numpy(dtype=np.float64, na_value=np.nan)
+    beyond = np.flatnonzero(~missing & ~((numbers >= column.lower) & (numbers <= column.upper)))
+    if beyond.size:
+        raise BadInput(
+            f"column {column.name!r} of the {table} table is outside the declared bounds in record "
+            f"{beyond[0] + 1}."
+        )
+    width = _numbers_per_cell(column) if column.whole else column.width / BINS
+    cell = np.floor((np.where(missing, column.lower, numbers) - column.lower) / width)
+    # The upper bound itself belongs to the last cell.
+    return np.where(missing, MISSING, np.minimum(cell, cells(column) - 1)).astype(np.int64)
+
+
+def _numbers_per_cell(column: Column) -> int:
+    return math.ceil((int(column.width) + 1) / BINS)
 
 
 def _counts(a: Codes, b: Codes, shape: tuple[int, int]) -> Counts:

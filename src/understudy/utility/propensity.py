@@ -38,14 +38,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from understudy.domain.schema import Column
-from understudy.utility.bins import codes
 from understudy.utility.fits import Floats, logistic
+from understudy.utility.pairs import codes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -69,10 +69,6 @@ class Propensity:
     """Coefficients that could be estimated, with the constant: k."""
     interactions: bool
     """Whether products of two columns were in the model."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON can hold them."""
-        return asdict(self)
 
 
 def measure_propensity(

@@ -29,7 +29,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,10 +95,6 @@ class Regression:
         """The mean overlap of the coefficients that both tables can tell."""
         overlaps = [c.overlap for c in self.coefficients if c.overlap is not None]
         return float(np.mean(overlaps)) if overlaps else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as JSON can hold them."""
-        return asdict(self) | {"coefficients": [asdict(each) for each in self.coefficients]}
 
 
 def measure_regression(

@@ -6,7 +6,7 @@ They are told as plain text; a notebook shows in their place what was measured, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +47,9 @@ class TableUtility(Confidential):
         """Return the numbers as JSON can hold them."""
         return {
             "utility": {name: measured.to_dict() for name, measured in self.columns.items()},
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "propensity": self.propensity.to_dict(),
-            "regression": None if self.regression is None else self.regression.to_dict(),
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "propensity": asdict(self.propensity),
+            "regression": None if self.regression is None else asdict(self.regression),
         }
 
     def to_text(self) -> str:

@@ -336,3 +336,13 @@ class TestTheCommandLine:
         assert "all rows of one 'person'" in (tmp_path / "out/public/guarantee.txt").read_text()
         assert run(["sample", "out/public", "--rows", "10", "-o", "more.csv", "--quiet"]) == 0
         assert (tmp_path / "more.csv").read_text().startswith("x\n")
+
+
+def test_a_design_without_columns_is_laid_out_as_well():
+    level = {"role": "confidential", "type": "categorical", "levels": ["low", "mid", "high"]}
+    schema = schema_of({**PERSON, "y": level}, size=4, rows_per_unit=2)
+    model = as_declared(us.formula("y ~ 1", family="ordinal", schema=schema))
+    data = model.prepare({"person": np.array([0, 0, 1]), "y": np.array([0, 2, 1])})
+    shares = np.array([0.2, 0.3, 0.5])
+    scores = model.record_loglik({"shares": jnp.asarray(shares)}, data)
+    assert np.allclose(scores, np.log([0.2 * 0.5, 0.3]))

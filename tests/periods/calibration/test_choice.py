@@ -33,7 +33,7 @@ def test_a_target_takes_the_smallest_epsilon_that_reaches_it():
 
 def test_without_either_it_takes_the_smallest_epsilon_that_loses_little():
     assert choose(GRID, BASELINE).setting.epsilon == 1.0
-    close = Outcome(None, outcome(1.0, 0.02).draws)
+    close = Outcome(BASELINE.setting, outcome(1.0, 0.02).draws)
     assert choose(GRID, close).setting.epsilon == 1.0, "0.05 is within a quarter of 0.04"
     assert choose(GRID, None).setting.epsilon == 1.0
     assert choose([*GRID, outcome(5.0, 0.039)], None).setting.epsilon == 5.0

@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 import pytest
 
 from offices import calibrated
-from outcomes import BASELINE, GRID, SCHEMA
+from outcomes import BASELINE, GRID, SCHEMA, outcome
 from understudy.periods.calibration.choice import WantedAccuracy
-from understudy.periods.calibration.page import _reverse, frontier, render
+from understudy.periods.calibration.page import _reverse, cost, frontier, render
 from understudy.periods.calibration.run import Calibration
 from understudy.periods.policy import Policy
 from understudy.privacy.guarantee import Adjacency
@@ -77,3 +77,11 @@ def test_each_mechanism_that_was_drawn_has_a_line_and_the_choice_a_ring(baseline
     assert {"0.1", "1", "5"} <= words, "the ε that were tried"
     assert "censor-uw" not in words, "its chains did not converge"
     assert ("without privacy" in words) == (baseline is not None)
+
+
+def test_the_cost_is_told_in_words():
+    assert cost(outcome(1.0, 0.024, median=0.012, total_variation=0.1)) == (
+        "the median is off by 1.2% on average, the mean by 1%, the share of records up to some "
+        "value by 2.4 percentage points where it is worst, the share of some levels by 10 "
+        "percentage points where it is worst"
+    )

@@ -39,8 +39,9 @@ def by_unit(model: Model) -> Model:
 
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
         present = data[_PRESENT]
+        # A design without columns has no size from which -1 could be inferred.
         rows = {
-            key: jnp.reshape(values, (-1, *values.shape[2:]))
+            key: jnp.reshape(values, (present.size, *values.shape[2:]))
             for key, values in without(data, _PRESENT).items()
         }
         each = jnp.reshape(model.record_loglik(theta, rows), present.shape)

@@ -3,8 +3,7 @@
 run         all of it, and the policy
 sweep       settings that are tried, and how close several draws at each come to the reference
 choice      the setting for a stated ε, or for a stated accuracy
-words       what a setting costs, in words
-page        the risk–utility page, with the picture of accuracy against ε
+page        the risk–utility page: what a setting costs in words, accuracy against ε in a picture
 """
 
 from understudy.periods.calibration.run import Calibration, calibrate

@@ -46,8 +46,7 @@ class WantedAccuracy:
 
     def reached(self, outcome: Outcome) -> bool:
         """Whether a setting reaches it on average."""
-        average = outcome.average(self.metric)
-        return average is not None and average <= self.value
+        return outcome.rank(self.metric) <= self.value
 
     def __str__(self) -> str:
         return f"{self.metric} = {self.value:g}"
@@ -55,14 +54,8 @@ class WantedAccuracy:
 
 def best_by_epsilon(outcomes: Sequence[Outcome], metric: str = "distance") -> dict[float, Outcome]:
     """Return the setting that comes closest at each ε, smallest ε first."""
-
-    def rank(outcome: Outcome) -> float:
-        average = outcome.average(metric)
-        return float("inf") if average is None else average
-
     best: dict[float, Outcome] = {}
-    for outcome in sorted(outcomes, key=rank):
-        assert outcome.setting is not None
+    for outcome in sorted(outcomes, key=lambda outcome: outcome.rank(metric)):
         if outcome.draws:
             best.setdefault(outcome.setting.epsilon, outcome)
     return dict(sorted(best.items()))

@@ -15,11 +15,10 @@ from understudy.periods.calibration.choice import (
 )
 from understudy.periods.calibration.run import Calibration
 from understudy.periods.calibration.sweep import Outcome, calibrated_names
-from understudy.periods.calibration.words import cost
 from understudy.privacy.rounding import plain
 from understudy.report.svg import INK, inline_svg
 from understudy.report.template import fill
-from understudy.report.wording import NOTHING, readable, tick
+from understudy.report.wording import NOTHING, in_points, percent, readable, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +40,7 @@ def render(calibration: Calibration, policy_file: str) -> str:
     """Return the page as HTML."""
     policy, chosen = calibration.policy, calibration.chosen
     best = best_by_epsilon(calibration.outcomes)
-    setting = chosen.setting
-    assert setting is not None
+    setting, base = chosen.setting, calibration.baseline
     return fill(
         "calibration.html.j2",
         policy=policy,
@@ -55,9 +53,11 @@ def render(calibration: Calibration, policy_file: str) -> str:
         budget=plain(policy.budget),
         population=shlex.quote(policy.population),
         model=shlex.quote(f"path/to/{policy.model}") if policy.model_digest else None,
-        reason=_reason(calibration),
-        picture=frontier(calibration.outcomes, calibration.baseline, chosen),
-        baseline=None if calibration.baseline is None else cost(calibration.baseline),
+        target=calibration.target,
+        only_epsilon=len({outcome.setting.epsilon for outcome in calibration.outcomes}) == 1,
+        close=base is not None and chosen.distance <= LOSS * base.distance,
+        picture=frontier(calibration.outcomes, base, chosen),
+        baseline=None if base is None else cost(base),
         by_epsilon=[
             (plain(epsilon), str(outcome.setting), _distance(outcome), cost(outcome))
             for epsilon, outcome in best.items()
@@ -71,9 +71,25 @@ def render(calibration: Calibration, policy_file: str) -> str:
                 *(readable(o.average(m), digits=3) for m in ("median", "mean")),
             )
             for o in calibration.outcomes
-            if o.setting is not None
         ],
     )
+
+
+def cost(outcome: Outcome) -> str:
+    """Say how far off a synthetic table is on average."""
+    if not outcome.draws:
+        return "the chains did not converge"
+    said = []
+    for metric, sentence, write in (
+        ("median", "the median is off by {} on average", percent),
+        ("mean", "the mean by {}", percent),
+        ("max_ecdf", "the share of records up to some value by {} where it is worst", in_points),
+        ("total_variation", "the share of some levels by {} where it is worst", in_points),
+    ):
+        average = outcome.average(metric)
+        if average is not None:
+            said.append(sentence.format(write(average)))
+    return ", ".join(said)
 
 
 def _distance(outcome: Outcome) -> str:
@@ -81,27 +97,6 @@ def _distance(outcome: Outcome) -> str:
         return NOTHING
     spread = f" ± {readable(outcome.spread, digits=2)}" if len(outcome.draws) > 1 else ""
     return f"{readable(outcome.distance, digits=3)}{spread}"
-
-
-def _reason(calibration: Calibration) -> str:
-    setting = calibration.chosen.setting
-    assert setting is not None
-    if calibration.target is not None:
-        return f"It is the smallest ε that was tried and reaches {calibration.target} on average."
-    if len({o.setting.epsilon for o in calibration.outcomes if o.setting is not None}) == 1:
-        return (
-            f"Of the settings with ε = {plain(setting.epsilon)}, it comes closest to the reference."
-        )
-    base = calibration.baseline
-    if base is not None and calibration.chosen.distance <= LOSS * base.distance:
-        return (
-            "It is the smallest ε that was tried whose synthetic tables are at most a quarter "
-            "further from the reference than those of the same model without privacy."
-        )
-    return (
-        "It is the smallest ε that was tried whose synthetic tables are at most a quarter further "
-        "from the reference than the closest of all."
-    )
 
 
 def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:
@@ -113,7 +108,7 @@ def _reverse(calibration: Calibration) -> list[tuple[str, str, str]]:
     rows = []
     for target in targets:
         outcome = smallest_epsilon(calibration.outcomes, target)
-        if outcome is None or outcome.setting is None:
+        if outcome is None:
             rows.append((str(target), "none of those tried", NOTHING))
         else:
             rows.append((str(target), plain(outcome.setting.epsilon), str(outcome.setting)))
@@ -127,10 +122,7 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
     def draw(axes: Axes) -> None:
         shown: set[float] = set()
         for name, (colour, marker, dashes) in zip(calibrated_names(), cycle(_LOOKS), strict=False):
-            of_mechanism = [
-                o for o in outcomes if o.setting is not None and o.setting.mechanism == name
-            ]
-            best = best_by_epsilon(of_mechanism)
+            best = best_by_epsilon([o for o in outcomes if o.setting.mechanism == name])
             if not best:
                 continue
             shown |= set(best)
@@ -153,7 +145,6 @@ def frontier(outcomes: Sequence[Outcome], baseline: Outcome | None, chosen: Outc
                 linestyle=(0, (1, 2)),
                 label="without privacy",
             )
-        assert chosen.setting is not None
         axes.plot(
             chosen.setting.epsilon,
             chosen.distance,

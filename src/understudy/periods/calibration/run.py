@@ -171,7 +171,6 @@ def calibrate(
     )
     baseline, outcomes = sweep.run(tried, lambda done: progress("Settings", done))
     chosen = choose(outcomes, baseline, epsilon=epsilon, target=aim, public=public)
-    assert chosen.setting is not None
     recognised = Fingerprint.of(columns, schema)
     # A mechanism without a model starts from nothing.
     needed = built if BY_NAME[chosen.setting.mechanism].needs_model else None

@@ -13,6 +13,7 @@ Seeds are fixed, because nothing here is released; the numbers of a calibration 
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -53,6 +54,10 @@ class Setting:
             f"{name} = {value:g}" for name, value in options.items() if value is not None
         )
         return f"{self.mechanism}{', ' if given else ''}{given}"
+
+
+WITHOUT_PRIVACY = Setting(mechanism=Unweighted.name, epsilon=math.inf)
+"""The model's own posterior, to compare with."""
 
 
 def calibrated_names() -> tuple[str, ...]:
@@ -124,8 +129,7 @@ class Closeness(Confidential):
 class Outcome(Confidential):
     """What came of a setting; without draws, its chains did not converge."""
 
-    setting: Setting | None
-    """None for the model's own posterior, without privacy."""
+    setting: Setting
     draws: tuple[Closeness, ...]
 
     def average(self, metric: str) -> float | None:
@@ -133,11 +137,15 @@ class Outcome(Confidential):
         values = [getattr(draw, metric) for draw in self.draws]
         return None if not values or None in values else fmean(values)
 
+    def rank(self, metric: str) -> float:
+        """Return the same, infinite where nothing could be drawn or measured."""
+        average = self.average(metric)
+        return math.inf if average is None else average
+
     @property
     def distance(self) -> float:
         """The mean distance; infinite where nothing could be drawn."""
-        average = self.average("distance")
-        return float("inf") if average is None else average
+        return self.rank("distance")
 
     @property
     def spread(self) -> float:
@@ -165,7 +173,7 @@ class Sweep:
         self, tried: Sequence[Setting], done: Callable[[float], None]
     ) -> tuple[Outcome | None, tuple[Outcome, ...]]:
         """Return the outcome without privacy, if there is a model, and that of each setting."""
-        jobs: list[Setting | None] = [*([] if self.model is None else [None]), *tried]
+        jobs = [*([] if self.model is None else [WITHOUT_PRIVACY]), *tried]
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
             futures = [pool.submit(self._outcome, job) for job in jobs]
@@ -177,13 +185,13 @@ class Sweep:
         outcomes = [future.result() for future in futures]
         return (None, tuple(outcomes)) if self.model is None else (outcomes[0], tuple(outcomes[1:]))
 
-    def _outcome(self, setting: Setting | None) -> Outcome:
+    def _outcome(self, setting: Setting) -> Outcome:
         try:
             return Outcome(setting, tuple(self._closeness(t) for t in self._tables(setting)))
         except Refused:
             return Outcome(setting, ())
 
-    def _tables(self, setting: Setting | None) -> Iterator[pd.DataFrame]:
+    def _tables(self, setting: Setting) -> Iterator[pd.DataFrame]:
         mechanism = self._mechanism(setting)
         if mechanism.earlier is EarlierTheta.WELCOME:
             for seed in range(self.seed, self.seed + self.draws):
@@ -196,8 +204,8 @@ class Sweep:
             mechanism = mechanism.following(self.theta, self.model)
         yield from self._release(mechanism, self.seed, self.draws).tables
 
-    def _mechanism(self, setting: Setting | None) -> Mechanism:
-        if setting is None:
+    def _mechanism(self, setting: Setting) -> Mechanism:
+        if setting is WITHOUT_PRIVACY:
             return Unweighted(adjacency=self.adjacency)
         options = {name: value for name, value in asdict(setting).items() if name != "mechanism"}
         return make_mechanism(setting.mechanism, adjacency=self.adjacency, **options)
