@@ -5,8 +5,10 @@ precision (whose error reaches 0.1 nats at a hundred thousand records).
 
 Compiled kernels are kept in the user's cache directory. Tables are always passed to a kernel as
 arguments and never captured as constants, so the cache holds programs and shapes, not records. A
-directory that JAX was given already, as by `JAX_COMPILATION_CACHE_DIR`, stays in use instead.
+directory that `JAX_COMPILATION_CACHE_DIR` names is used instead.
 """
+
+import os
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +20,7 @@ jax.config.update("jax_enable_x64", True)
 
 
 def _keep_compiled_kernels() -> None:
-    if jax.config.jax_compilation_cache_dir:
+    if "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
     directory = user_cache_path("understudy", appauthor=False) / "kernels"
     try:
