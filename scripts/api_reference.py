@@ -90,11 +90,12 @@ NOUNS = (
     Page(
         "Mechanisms",
         "How θ is made private. [The privacy promise](../privacy-promise.md) has the theorem, "
-        "[anchored censoring](../anchored.md) the default mechanism, and "
+        "[anchored censoring](../anchored.md) the default mechanism, "
+        "[summaries](../summary.md) the one for many parameters and tables, and "
         "[adding a mechanism](../adding-a-mechanism.md) shows how to write another.",
-        "Anchored CensorUw CensorW PerturbedHistogram Weighted WeightedE Unweighted Reference "
-        "reference read_anchor Mechanism RowMechanism Request understudy.mechanisms.plan.Plan "
-        "understudy.mechanisms.plan.Drawn",
+        "Anchored Summary CensorUw CensorW PerturbedHistogram Weighted WeightedE Unweighted "
+        "Reference reference read_anchor Mechanism RowMechanism Request "
+        "understudy.mechanisms.plan.Plan understudy.mechanisms.plan.Drawn",
     ),
     Page(
         "Models",

@@ -20,6 +20,7 @@ ORDER = [
     "score",
     "adapters",
     "samplers",
+    "inference",
     "mechanisms",
     "utility",
     "ledger",

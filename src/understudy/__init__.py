@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from understudy.mechanisms import PerturbedHistogram as PerturbedHistogram
     from understudy.mechanisms import Request as Request
     from understudy.mechanisms import RowMechanism as RowMechanism
+    from understudy.mechanisms import Summary as Summary
     from understudy.mechanisms import Unweighted as Unweighted
     from understudy.mechanisms import Weighted as Weighted
     from understudy.mechanisms import WeightedE as WeightedE
@@ -76,7 +77,7 @@ _HOME = {
     "understudy.errors": "BadInput Refused",
     "understudy.ledger.ledger": "Ledger",
     "understudy.mechanisms": "Anchored CensorUw CensorW Mechanism PerturbedHistogram "
-    "Request RowMechanism Unweighted Weighted WeightedE",
+    "Request RowMechanism Summary Unweighted Weighted WeightedE",
     "understudy.mechanisms.published": "read_anchor",
     "understudy.mechanisms.reference": "Reference reference",
     "understudy.models.base": "Model Parameter",

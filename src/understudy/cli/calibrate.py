@@ -39,7 +39,9 @@ def calibrate(
     ] = None,
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(help="anchored, censor-uw, censor-w or ph; repeat for several. Default: all."),
+        typer.Option(
+            help="anchored, summary, censor-uw, censor-w or ph; repeat for several. Default: all."
+        ),
     ] = None,
     adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")] = "add-remove",
     rows: Annotated[

@@ -38,7 +38,9 @@ def synthesize(
     prior: Prior = None,
     mechanism: Annotated[
         str,
-        typer.Option(help="anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."),
+        typer.Option(
+            help="anchored, summary, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."
+        ),
     ] = "anchored",
     epsilon: Annotated[
         float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
@@ -62,7 +64,7 @@ def synthesize(
         str | None, typer.Option(help="What the reference is: public or confidential.")
     ] = None,
     anchor: Annotated[
-        Path | None, typer.Option(help="anchored: parameters.json of an earlier release.")
+        Path | None, typer.Option(help="anchored, summary: parameters.json of an earlier release.")
     ] = None,
     threshold: Annotated[
         float | None, typer.Option(help="anchored: T of the last stage; default 1 to 2.5.")

@@ -6,6 +6,8 @@ plan         what a mechanism will do: its cost, and its draw
 row          mechanisms that are a row of the equation in `score.py`
 unweighted, weighted, weighted_e, censor_uw, censor_w, ph    the paper's six
 anchored     the censored likelihood ratio to a public anchor, and `ladder`, how it climbs
+summary      noisy sums of bounded contributions, from which θ is inferred in public
+noise        discrete Laplace noise on whole numbers
 fitting      chains that have converged, or are refused, and what is seen of a target
 reference    another table, to learn weights or an anchor from
 published    θ as a release publishes it
@@ -21,6 +23,7 @@ from understudy.mechanisms.ph import PerturbedHistogram
 from understudy.mechanisms.registry import BY_NAME, make_mechanism
 from understudy.mechanisms.request import Request
 from understudy.mechanisms.row import RowMechanism
+from understudy.mechanisms.summary import Summary
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.mechanisms.weighted import Weighted
 from understudy.mechanisms.weighted_e import WeightedE
@@ -34,6 +37,7 @@ __all__ = [
     "PerturbedHistogram",
     "Request",
     "RowMechanism",
+    "Summary",
     "Unweighted",
     "Weighted",
     "WeightedE",

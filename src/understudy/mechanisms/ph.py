@@ -1,9 +1,4 @@
-"""PH: the perturbed histogram, outside the equation (paper, section 2.3 and Supplement 1).
-
-The noise is OpenDP's discrete Laplace on whole counts; its privacy map, not our arithmetic, is what
-confirms ε. OpenDP takes no seed, so a seeded run, which is never for release, draws the same
-distribution with NumPy.
-"""
+"""PH: the perturbed histogram, outside the equation (paper, section 2.3 and Supplement 1)."""
 
 from __future__ import annotations
 
@@ -20,6 +15,7 @@ from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms.arguments import LARGEST_BINS
 from understudy.mechanisms.base import Mechanism
+from understudy.mechanisms.noise import with_laplace
 from understudy.mechanisms.plan import Drawn, Plan, Price
 from understudy.mechanisms.published import numbers
 from understudy.mechanisms.request import Request
@@ -171,28 +167,10 @@ def counts(values: np.ndarray, column: Column, bins: int) -> np.ndarray:
 
 def perturbed(true: np.ndarray, mechanism: PerturbedHistogram, source: Source) -> np.ndarray:
     """Return the counts with discrete Laplace noise, negative ones raised to zero."""
-    if source.seeded:
-        # The difference of two geometric variables has the same distribution.
-        success = -math.expm1(-mechanism.epsilon / mechanism.sensitivity)
-        one, other = source.generator().geometric(success, (2, len(true)))
-        noisy = true + one - other
-    else:
-        noisy = np.asarray(_measurement(mechanism)(true.tolist()))
+    noisy, _ = with_laplace(
+        true, sensitivity=mechanism.sensitivity, epsilon=mechanism.epsilon, source=source
+    )
     return np.maximum(noisy, 0)
-
-
-def _measurement(mechanism: PerturbedHistogram) -> Any:
-    """Return OpenDP's discrete Laplace at the smallest scale whose privacy map stays within ε."""
-    import opendp.prelude as dp
-
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    scale = mechanism.sensitivity / mechanism.epsilon
-    while True:
-        measurement = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
-        if measurement.map(mechanism.sensitivity) <= mechanism.epsilon:
-            return measurement
-        scale = math.nextafter(scale, math.inf)
 
 
 def draw_rows(

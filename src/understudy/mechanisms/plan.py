@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,8 @@ class Drawn(Confidential):
     alpha: np.ndarray | None = None
     largest_score: np.ndarray | None = None
     bound: float | None = None
+    released: dict[str, Any] = field(default_factory=dict)
+    """What is published beside θ."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

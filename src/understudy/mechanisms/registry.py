@@ -12,6 +12,7 @@ from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
 from understudy.mechanisms.ph import PerturbedHistogram
 from understudy.mechanisms.row import LARGEST_EXACT_BOUND
+from understudy.mechanisms.summary import Summary
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.mechanisms.weighted import Weighted
 from understudy.mechanisms.weighted_e import WeightedE
@@ -28,6 +29,7 @@ BY_NAME: dict[str, type[Mechanism]] = {
         CensorW,
         PerturbedHistogram,
         Anchored,
+        Summary,
     )
 }
 
@@ -79,6 +81,8 @@ def resolve_sampler(asked: str, mechanism: Mechanism, model: Model | None) -> st
     allowed = mechanism.samplers(model)
     if asked == "auto":
         return allowed[0]
+    if allowed == ("none",):
+        raise BadInput(f"{mechanism.name} draws nothing but noise: leave out `sampler`.")
     if asked in allowed:
         return asked
     if mechanism.draws_exactly and model.dimension <= LARGEST_EXACT_DIMENSION:

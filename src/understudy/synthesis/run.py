@@ -116,6 +116,7 @@ def carry_out(
     charge = charged(ledger, plan, label=label, details=_whereabouts(destination))
     drawn = plan.draw()
     published = tuple(_published(theta, request) for theta in drawn.thetas)
+    published[0].update(drawn.released)
     repaired: list[int] = []
     with stage(request.progress, "Simulating"):
         synthetic = tuple(

@@ -1,0 +1,14 @@
+"""θ from what was published: sees no table, and may be repeated without end at no cost.
+
+posterior     an estimate and draws of θ from all that was measured, and a check of the model
+measurement   what was measured: a sum of contributions with noise, and what defines it
+contribution  what a record contributes to a sum: cells of tables, scores at a public θ₀
+cells         a column in a few public cells
+moments       mean, spread and slope of a contribution at θ, from simulated records
+evidence      all measurements stacked, and what θ predicts of them
+start         where a fit begins
+mode          the most plausible θ, by damped Gauss–Newton steps
+draws         draws of θ given what was measured
+check         whether the model can produce what was measured
+directions    which scores to measure next, and how far to clip them
+"""

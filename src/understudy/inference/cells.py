@@ -1,0 +1,70 @@
+"""A column in a few public cells: levels as they are, numbers by intervals.
+
+The intervals of a coarse table are even on the scale
+
+    u = (y − lower) / (upper − lower),      t = log((u + δ) / (1 − u + 10⁻²)),
+
+which is logarithmic near either bound. Each is 0.77 wide; the more of them noise allows, the closer
+to the lower bound they reach: 12 down to δ = 10⁻², 24 down to δ = 10⁻⁶, which tells amounts apart
+even where the upper bound was declared a thousand times too high.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.domain.column import Column
+
+Codes = NDArray[np.int64]
+
+_FEWEST, _MOST = 12, 24
+"""Intervals of a coarse table. Settled on Beta(0.8, 5), Beta(60, 15) and Beta(150, 350)."""
+_NOISY, _CLEAR = 60.0, 480.0
+"""ε times size at which there are fewest, and most."""
+_HIGH = 1e-2
+_WIDTH = 0.77
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where each value of a column is counted; a missing value has a cell of its own, the last."""
+
+    column: Column
+    edges: tuple[float, ...] = ()
+    """Where one interval of a number ends and the next begins; a value on an edge is above it."""
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        levels = self.column.levels
+        inside = len(self.edges) + 1 if levels is None else len(levels)
+        return inside + (self.column.missing == "model")
+
+    def read(self, values: NDArray[np.generic]) -> Codes:
+        """Return the cell of each value, as `tables.encode` codes it."""
+        if not self.column.numeric:
+            return np.where(np.asarray(values) < 0, self.count - 1, values).astype(np.int64)
+        codes = np.searchsorted(np.asarray(self.edges), values, side="right")
+        return np.where(np.isnan(values), self.count - 1, codes).astype(np.int64)
+
+
+def coarse(column: Column, information: float) -> Cells:
+    """Return the cells of a first table of a column, where ε times the size is `information`."""
+    if column.levels is not None:
+        return Cells(column)
+    share = math.log(information / _NOISY) / math.log(_CLEAR / _NOISY)
+    count = round(_FEWEST + (_MOST - _FEWEST) * min(max(share, 0.0), 1.0))
+    if column.whole and column.width < count:
+        return Cells(column, tuple((column.lower + 0.5 + np.arange(column.width)).tolist()))
+    highest = -math.log(_HIGH)
+    offset = math.exp(highest - _WIDTH * count)
+    odds = np.exp(highest - _WIDTH * np.arange(count - 1, 0, -1))
+    edges = column.lower + column.width * (odds * (1 + _HIGH) - offset) / (1 + odds)
+    if column.whole:
+        edges = np.floor(edges) + 0.5
+    inside = (edges > column.lower) & (edges < column.upper)
+    return Cells(column, tuple(np.unique(edges[inside]).tolist()))

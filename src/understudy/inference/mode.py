@@ -1,0 +1,135 @@
+"""The most plausible θ, by damped Gauss–Newton steps over simulated records.
+
+Fitted to precise counts from the prior's centre, such steps run away. So the fit begins hot: misfit
+is judged round by round, divided by about the number of records, and cooled by a factor at a time.
+The last steps use the covariance that θ predicts, overlaps included, with its determinant. A step
+that does not help is shortened; simulated records share their random numbers, so that heights can
+be compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.inference.evidence import Evidence, Prediction
+from understudy.support.randomness import Source
+
+Floats = NDArray[np.float64]
+
+_COOLING = 6.0
+_HOT_STEPS, _COLD_STEPS = 3, 15
+_LONGEST_STEP = 2.0
+_FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-6, 1e3
+_SLACK = 0.05
+"""A height may rise by so much, which is what simulation leaves open."""
+_NEAR, _THERE = 0.5, 0.1
+"""Length of a step, in posterior standard deviations, after which a fit goes on, or ends."""
+
+Weigh = Callable[[Prediction], tuple[Floats, float]]
+"""Gives the inverse covariance of the misfit at a prediction, and the height of the objective."""
+
+
+@dataclass(frozen=True)
+class Mode:
+    """Where a fit ended."""
+
+    prediction: Prediction
+    precision: Floats
+    """Of the normal distribution around the mode."""
+    misfit: float
+    """(T̃ − Nμ)′V⁻¹(T̃ − Nμ): about as many as there are entries, less parameters that were fitted,
+    if the model can produce what was measured."""
+    height: float
+    """Minus the log of the posterior density, up to a constant."""
+    steps: int
+    settled: bool
+    """Whether the last step was short."""
+
+    @property
+    def point(self) -> Floats:
+        """Unconstrained coordinates, and log N where it is not known."""
+        return self.prediction.point
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the normal distribution around the mode."""
+        return np.asarray(np.linalg.inv(self.precision), dtype=np.float64)
+
+
+def find_mode(
+    evidence: Evidence, start: Floats, source: Source, *, records: int, hot: bool = True
+) -> Mode:
+    """Return the mode that is reached from a point, which is known to be close unless `hot`."""
+    seed = int(source.generator().integers(2**62))
+    here, steps = evidence.predict(start, seed, records), 0
+    levels = math.ceil(math.log(evidence.population.size, _COOLING)) if hot else 1
+    descent = _Descent(evidence, seed, records)
+    for level in reversed(range(max(levels, 1))):
+        weigh = _rough_weight(evidence, _COOLING**level)
+        limit, enough = (_HOT_STEPS, _NEAR) if level else (_COLD_STEPS, _THERE)
+        here, took, _ = descent.run(here, weigh, limit, enough)
+        steps += took
+    weigh = _own_weight(evidence)
+    here, took, settled = descent.run(here, weigh, _COLD_STEPS, _THERE)
+    weight, height = weigh(here)
+    rest = evidence.values - here.mean
+    precision = here.slope.T @ weight @ here.slope + here.precision
+    misfit = float(rest @ weight @ rest)
+    return Mode(here, precision, misfit, height, steps + took, settled)
+
+
+@dataclass(frozen=True)
+class _Descent:
+    evidence: Evidence
+    seed: int
+    records: int
+
+    def run(
+        self, here: Prediction, weigh: Weigh, limit: int, enough: float
+    ) -> tuple[Prediction, int, bool]:
+        """Return where at most so many steps lead, how many it took, and whether it settled."""
+        damping = _FIRST_DAMPING
+        weight, height = weigh(here)
+        for number in range(1, limit + 1):
+            curvature = here.slope.T @ weight @ here.slope + here.precision
+            rest = self.evidence.values - here.mean
+            pull = here.slope.T @ weight @ rest + here.gradient
+            step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
+            step *= min(1.0, _LONGEST_STEP / np.abs(step).max())
+            there = self.evidence.predict(here.point + step, self.seed, self.records)
+            weight_there, height_there = weigh(there)
+            length = math.sqrt(step @ curvature @ step / len(step))
+            if height_there < height + _SLACK:
+                here, weight, height = there, weight_there, height_there
+                damping = max(damping / 5, _LEAST_DAMPING)
+                if length < enough:
+                    return here, number, True
+            else:
+                damping *= 10
+                if damping > _MOST_DAMPING:
+                    return here, number, True
+        return here, limit, False
+
+
+def _rough_weight(evidence: Evidence, heat: float) -> Weigh:
+    def weigh(prediction: Prediction) -> tuple[Floats, float]:
+        weights, height = evidence.rough(prediction.mean)
+        return np.diag(weights) / heat, height / heat - prediction.log_prior
+
+    return weigh
+
+
+def _own_weight(evidence: Evidence) -> Weigh:
+    def weigh(prediction: Prediction) -> tuple[Floats, float]:
+        covariance = prediction.covariance + np.diag(evidence.variance)
+        weight: Floats = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+        rest = evidence.values - prediction.mean
+        height = rest @ weight @ rest + np.linalg.slogdet(covariance)[1]
+        return weight, 0.5 * float(height) - prediction.log_prior
+
+    return weigh

@@ -1,0 +1,171 @@
+"""Mean, spread and slope of a record's contribution at θ, from records simulated there.
+
+    μ(θ) = E w,      Σ(θ) = Cov w,      ∂μ/∂z = Cov(w, ∇f_θ),
+
+the last by the score identity: w depends on θ₀, which is public, and not on θ. The score has mean
+zero, which makes it a control variate: μ is estimated by the mean of w − Bᵀ∇f_θ, where B regresses
+one on the other, and what is left of the spread says how far simulation may be off.
+
+Where the predictors are public rows that are copied, they are fixed: only what records add to them
+varies. Each row is then simulated several times, and moments are taken within rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy._jax import jax, jnp
+from understudy.domain.tables import Columns
+from understudy.inference.contribution import Contribution, inside, slopes
+from understudy.models.base import Data, Model, Theta
+from understudy.support.randomness import Source
+
+Floats = NDArray[np.float64]
+_REPEATS = 2
+_MOST_FIXED = 2**16
+"""Up to so many records every public row is simulated; beyond, rows are chosen at random."""
+_CHUNK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Whom the records are drawn from, as far as it is public."""
+
+    model: Model
+    public: Columns
+    """Rows of public columns."""
+    size: int
+    """How many records there are, or are declared to be."""
+    known: bool
+    """Whether `public` are the table's own rows, so that they and their number are given."""
+
+    _rows: dict[int, tuple[Columns, int]] = field(default_factory=dict, init=False, repr=False)
+
+    def simulate(self, z: Floats, source: Source, records: int) -> Simulated:
+        """Return about so many records from the model at θ."""
+        if records not in self._rows:
+            self._rows[records] = self._chosen(records, source.generator())
+        public, repeats = self._rows[records]
+        count = len(next(iter(public.values()))) if public else records
+        theta = _theta(self.model, jnp.asarray(z))
+        made = self.model.simulate(source.key(), theta, public, count)
+        return Simulated(self.model, self.model.schema.standing_alone({**public, **made}), repeats)
+
+    def _chosen(self, records: int, generator: np.random.Generator) -> tuple[Columns, int]:
+        """Return public rows for about so many records, and how often each of them is there.
+
+        Where rows are known, each is there equally often, at least twice; of very many some are
+        left out. Otherwise they are drawn, each as often as another as far as that goes.
+        """
+        if not self.public:
+            return {}, 1
+        available = len(next(iter(self.public.values())))
+        rows, repeats = np.arange(available), 1
+        if not self.known:
+            rows = np.resize(generator.permutation(available), records)
+        elif _REPEATS * available > max(records, _MOST_FIXED):
+            rows, repeats = generator.choice(available, records // 2, replace=False), _REPEATS
+        else:
+            repeats = max(_REPEATS, -(-records // available))
+        chosen = np.tile(rows, repeats)
+        return {name: values[chosen] for name, values in self.public.items()}, repeats
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Records from the model, in as many repeats of the same public rows."""
+
+    model: Model
+    columns: Columns
+    repeats: int
+
+    @cached_property
+    def prepared(self) -> tuple[Data, Data]:
+        """The records as the model prepares them, as they are and moved inwards."""
+        own, moved = self.model.prepare(self.columns), inside(self.model, self.columns)
+        same = all(np.array_equal(moved[name], self.columns[name]) for name in moved)
+        return own, own if same else self.model.prepare(moved)
+
+    @cached_property
+    def records(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.prepared[0].values())))
+
+    def slopes(self, z: Floats) -> Floats:
+        """Return ∇f_θ(x) of each record, shape (records, dimension)."""
+        return self._evaluate(_slopes, z)
+
+    def loglik(self, z: Floats) -> Floats:
+        """Return f_θ(x) of each record for each row of z, shape (points, records)."""
+        return self._evaluate(_logliks, z).T
+
+    def contributions(self, contributions: Sequence[Contribution]) -> Floats:
+        """Return w(x) of all rounds side by side, with 1 for a whole."""
+        return np.concatenate([c.each(self.columns) / c.unit for c in contributions], axis=1)
+
+    def within(self, values: Floats) -> Floats:
+        """Return what is left of each record's values without the mean of its public row."""
+        if self.repeats == 1:
+            return values - values.mean(axis=0)
+        rows = values.reshape(self.repeats, -1, values.shape[1])
+        centred = (rows - rows.mean(axis=0)) * np.sqrt(self.repeats / (self.repeats - 1))
+        return centred.reshape(values.shape)
+
+    def _evaluate(self, kernel: object, z: Floats) -> Floats:
+        own, moved = ({k: np.asarray(v) for k, v in d.items()} for d in self.prepared)
+        parts = []
+        for start in range(0, self.records, _CHUNK):
+            chosen = np.minimum(np.arange(start, start + _CHUNK), self.records - 1)
+            data = [{k: jnp.asarray(v[chosen]) for k, v in d.items()} for d in (own, moved)]
+            parts.append(np.asarray(kernel(self.model, jnp.asarray(z), *data)))  # type: ignore[operator]
+        return np.concatenate(parts)[: self.records]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean, covariance and slope of one record's contribution, and how exact the mean is."""
+
+    mean: Floats
+    covariance: Floats
+    slope: Floats
+    """∂μ/∂z, shape (width, dimension)."""
+    doubt: Floats
+    """Covariance of the mean that is due to simulation."""
+
+
+def moments(simulated: Simulated, contributions: Sequence[Contribution], z: Floats) -> Moments:
+    """Return the moments at θ of contributions, from records simulated at it."""
+    values, scores = simulated.contributions(contributions), simulated.slopes(z)
+    w, g = simulated.within(values), simulated.within(scores)
+    count = len(w)
+    slope = w.T @ g / count
+    information = scores.T @ scores / count
+    weight = np.linalg.lstsq(information, slope.T, rcond=1e-10)[0]
+    mean = values.mean(axis=0) - scores.mean(axis=0) @ weight
+    rest = w - scores @ weight if simulated.repeats == 1 else w - g @ weight
+    return Moments(mean, w.T @ w / count, slope, rest.T @ rest / count**2)
+
+
+@partial(jax.jit, static_argnames="model")
+def _theta(model: Model, z: jax.Array) -> Theta:
+    return model.constrain(z)
+
+
+@partial(jax.jit, static_argnames="model")
+def _slopes(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
+    return slopes(model, z, own, moved)
+
+
+@partial(jax.jit, static_argnames="model")
+def _logliks(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
+    def one(position: jax.Array) -> jax.Array:
+        theta = model.constrain(position)
+        loglik = model.record_loglik(theta, own)
+        return jnp.where(jnp.isfinite(loglik), loglik, model.record_loglik(theta, moved))
+
+    return jax.lax.map(one, z, batch_size=16).T

@@ -1,0 +1,43 @@
+"""The check of the model says yes to the model, and no to another."""
+
+import numpy as np
+import scipy.stats
+
+from inference.test_mode import beta_evidence
+from summaries import answers
+from understudy.inference.check import p_value
+from understudy.inference.evidence import Evidence
+from understudy.inference.mode import find_mode
+from understudy.support.randomness import Source
+
+
+def checked(noisy, scale, seed=0):
+    population, measured = answers(300, noisy=noisy, scale=scale)
+    evidence = Evidence(population, (measured,))
+    mode = find_mode(evidence, np.zeros(1), Source(seed), records=2048)
+    return p_value(evidence, mode, np.random.default_rng(seed))
+
+
+def test_a_model_that_produced_it_passes_about_as_often_as_it_should():
+    """θ is fitted, so that p-values are larger than even ones; they are never much smaller."""
+    generator = np.random.default_rng(1)
+    noise = scipy.stats.dlaplace(1 / 20)
+    found = []
+    for _ in range(40):
+        yes = generator.binomial(300, 0.4)
+        noisy = np.array([300 - yes, yes]) + noise.rvs(2, random_state=generator)
+        found.append(checked(noisy, 20.0))
+    assert np.mean(np.array(found) < 0.1) < 0.25
+    assert min(found) > 1e-3
+
+
+def test_sums_that_cannot_be_are_found_out():
+    assert checked([300, 300], 2.0) < 1e-3
+
+
+def test_heavy_tails_of_the_noise_are_no_misfit():
+    """A noise of four standard deviations is ordinary among 24 Laplace entries."""
+    evidence = beta_evidence(1, scale=40.0)
+    mode = find_mode(evidence, np.array([-1.8, 1.8, np.log(2000)]), Source(2), records=8192)
+    normal = scipy.stats.chi2.sf(mode.misfit, 24)
+    assert p_value(evidence, mode, np.random.default_rng(3)) > normal or normal > 0.3

@@ -1,0 +1,65 @@
+"""Draws of θ, against a posterior that is added up over every possible table."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from summaries import LOGISTIC, answers
+from understudy._jax import jax, jnp
+from understudy.inference.draws import posterior_draws
+from understudy.inference.evidence import Evidence
+from understudy.inference.mode import find_mode
+from understudy.support.randomness import Source
+
+
+def exact_posterior(size, noisy, scale):
+    """Return a grid of logits and their posterior, with every number of yeses and its noise."""
+    grid = np.linspace(-14, 14, 5601)
+    prior = np.exp([float(LOGISTIC.log_prior_unconstrained(jnp.array([z]))) for z in grid])
+    yeses = np.arange(size + 1)
+    noise = scipy.stats.dlaplace(1 / scale)
+    seen = noise.pmf(noisy[1] - yeses) * noise.pmf(noisy[0] - (size - yeses))
+    share = 1 / (1 + np.exp(-grid))
+    posterior = prior * (scipy.stats.binom.pmf(yeses, size, share[:, None]) @ seen)
+    return grid, posterior / posterior.sum()
+
+
+@pytest.mark.parametrize(
+    ("noisy", "scale"), [([180, 120], 1.0), ([190, 140], 30.0), ([260, 5], 60.0)]
+)
+def test_mean_spread_and_tails_are_those_of_the_exact_posterior(noisy, scale):
+    """The noise is Laplace, not normal: at a small ε that shows in the spread and in the tails."""
+    population, measured = answers(300, noisy=noisy, scale=scale)
+    evidence, source = Evidence(population, (measured,)), Source(3)
+    mode = find_mode(evidence, np.zeros(1), source, records=8192)
+    draws = posterior_draws(evidence, mode, source, count=4000)[:, 0]
+    grid, posterior = exact_posterior(300, noisy, scale)
+    mean = posterior @ grid
+    spread = np.sqrt(posterior @ (grid - mean) ** 2)
+    assert draws.mean() == pytest.approx(mean, abs=0.15 * spread)
+    assert draws.std() == pytest.approx(spread, rel=0.12)
+    below = np.cumsum(posterior)
+    for level in (0.05, 0.5, 0.95):
+        place = grid[np.searchsorted(below, level)]
+        assert np.mean(draws < place) == pytest.approx(level, abs=0.04)
+
+
+def test_draws_of_many_parameters_are_as_far_below_the_mode_as_above_it():
+    import understudy as us
+    from summaries import ANSWER, schema_of
+    from understudy.inference.cells import Cells
+    from understudy.inference.contribution import TableContribution
+    from understudy.inference.measurement import Measurement, Noise
+    from understudy.inference.moments import Population
+
+    groups = {"role": "public", "type": "categorical", "levels": [f"g{k}" for k in range(20)]}
+    model = us.formula("y ~ g", family="bernoulli", schema=schema_of(y=ANSWER, g=groups))
+    table = TableContribution(model, (Cells(model.schema.confidential[0]),))
+    measured = Measurement(table, np.array([120, 180]), Noise(2.0), 0.5)
+    population = Population(model, {"g": np.arange(300) % 20}, 300, True)
+    evidence, source = Evidence(population, (measured,)), Source(4)
+    mode = find_mode(evidence, np.zeros(20), source, records=2048)
+    draws = posterior_draws(evidence, mode, source, count=100)
+    assert draws.shape == (100, 20)
+    np.testing.assert_allclose(draws.mean(axis=0), mode.point, atol=1e-9)
+    assert jax.numpy.isfinite(draws).all()
