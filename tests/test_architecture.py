@@ -106,6 +106,30 @@ def test_densities_are_computed_in_double_precision():
     assert jnp.asarray(1.0).dtype == jnp.float64
 
 
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_which_kernels_are_kept_does_not_depend_on_who_says_where(monkeypatch, tmp_path, elsewhere):
+    """What the environment says itself is left alone: JAX has read it."""
+    from understudy import _jax
+
+    told = {}
+    monkeypatch.setattr(_jax.jax.config, "update", told.__setitem__)
+    monkeypatch.setattr(_jax, "user_cache_path", lambda *names, **options: tmp_path)
+    monkeypatch.delenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", raising=False)
+    monkeypatch.delenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", raising=False)
+    monkeypatch.delenv("JAX_COMPILATION_CACHE_DIR", raising=False)
+    if elsewhere:
+        monkeypatch.setenv("JAX_COMPILATION_CACHE_DIR", str(tmp_path))
+    _jax._keep_compiled_kernels()
+    assert ("jax_compilation_cache_dir" in told) is not elsewhere
+    assert told["jax_persistent_cache_min_compile_time_secs"] == 0.2
+    assert told["jax_persistent_cache_min_entry_size_bytes"] == 0
+    told.clear()
+    monkeypatch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "7")
+    _jax._keep_compiled_kernels()
+    assert "jax_persistent_cache_min_compile_time_secs" not in told
+    assert "jax_persistent_cache_min_entry_size_bytes" in told
+
+
 def test_compiled_kernels_hold_no_records():
     """Tables are arguments of a kernel: none of their values may be among its constants."""
     import numpy as np

@@ -132,7 +132,14 @@ def first(column):
 
 
 def published(model, columns=COLUMNS, parameters=None):
-    return {"parameters": parameters or {}, "model": model, "schema": {"columns": columns}}
+    schema = {"columns": columns}
+    return {
+        "parameters": parameters or {},
+        "model": model,
+        "schema": schema,
+        "schema_digest": Schema.from_dict(schema).digest,
+        "mechanism": "anchored",
+    }
 
 
 LARGE = "more than 1,000|too many levels for the"

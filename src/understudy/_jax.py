@@ -18,8 +18,17 @@ __all__ = ["jax", "jnp"]
 
 jax.config.update("jax_enable_x64", True)
 
+_THRESHOLDS = {
+    "jax_persistent_cache_min_compile_time_secs": 0.2,
+    "jax_persistent_cache_min_entry_size_bytes": 0,
+}
+"""From where on a kernel is kept, unless the environment says otherwise."""
+
 
 def _keep_compiled_kernels() -> None:
+    for name, threshold in _THRESHOLDS.items():
+        if name.upper() not in os.environ:
+            jax.config.update(name, threshold)
     if "JAX_COMPILATION_CACHE_DIR" in os.environ:
         return
     directory = user_cache_path("understudy", appauthor=False) / "kernels"
@@ -28,8 +37,6 @@ def _keep_compiled_kernels() -> None:
     except OSError:
         return  # A read-only home only costs the time of compiling again.
     jax.config.update("jax_compilation_cache_dir", str(directory))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
-    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
 
 
 _keep_compiled_kernels()

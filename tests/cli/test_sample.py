@@ -107,6 +107,8 @@ def test_more_rows_can_be_reproduced(regression, tmp_path):
         {"parameters": {"counts": [[1]]}},
         {"parameters": []},
         {"schema": {}},
+        {"schema_digest": "x"},
+        {"mechanism": ["ph"]},
         {"schema": []},
     ],
 )
@@ -135,6 +137,9 @@ def test_a_sample_that_makes_no_sense(says, earlier):
     assert "rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
     assert "--rows" in says(*job, "-o", "more.csv")
     assert ".csv or .parquet" in says(*job, "--rows", "9", "-o", "more.txt")
+    assert "needs no model: leave out --model" in says(
+        *[*job, "--rows", "9", "-o", "more.csv", "--model", "beta"]
+    )
     assert "no public column" in says(
         *[*job, "--rows", "9", "-o", "more.csv", "--predictors", "survey.csv"]
     )

@@ -4,6 +4,7 @@ import itertools
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,14 @@ from hypothesis import strategies as st
 
 from ledgers import REFUSALS, charge, disarm, execute, filled
 from understudy.errors import BadInput, Refused
-from understudy.ledger.chain import Contents, _digest, canonical_details, verified
+from understudy.ledger.chain import (
+    Chain,
+    Contents,
+    EntryKind,
+    _digest,
+    canonical_details,
+    verified,
+)
 from understudy.ledger.ledger import Ledger
 
 JSON = st.recursive(
@@ -112,21 +120,90 @@ def test_an_edit_is_found_even_if_the_hash_of_its_row_is_computed_anew(tmp_path)
             ledger.verify()
 
 
+def sealed(row, **changes):
+    """Return a row with some of its values changed, and the hash that then fits."""
+    row = {key: value for key, value in (row | changes).items() if key != "hash"}
+    return row | {"hash": _digest(row)}
+
+
+def forged(ledger, *, settings=None, rows=()):
+    """Return the contents of a ledger, rows (by number) changed or added, with every hash anew."""
+    contents = ledger._store.read()
+    head = sealed(contents.settings, **(settings or {}))
+    changed = {row["number"]: row for row in contents.rows}
+    for row in rows:
+        changed[row["number"]] = changed.get(row["number"], changed[1]) | row
+    chained, last = [], head["hash"]
+    for row in changed.values():
+        chained.append(sealed(row, previous=last))
+        last = chained[-1]["hash"]
+    return Contents(settings=head, rows=chained, head={"count": len(chained), "hash": last})
+
+
+def test_a_forgery_that_changes_nothing_passes(tmp_path):
+    ledger = filled(tmp_path / "ledger.db")
+    assert verified(forged(ledger), name="the ledger") == ledger.chain()
+
+
 @pytest.mark.parametrize(
-    "forgery", [{"epsilon": "-1.0"}, {"epsilon": "x"}, {"kind": "gift"}, {"details": "{"}]
+    "forgery",
+    [
+        {"number": 5, "epsilon": "-1.0"},
+        {"number": 5, "epsilon": "x"},
+        {"number": 5, "kind": "gift"},
+        {"number": 5, "details": "{"},
+        {"number": 5, "details": '{"kind":"strict","unit":"","membership_protected":true}'},
+        {"number": 5, "refers_to": 1},
+        {"number": 5, "refers_to": 5},
+        {"number": 2, "refers_to": None},
+        {"number": 2, "refers_to": 99},
+        {"number": 2, "refers_to": 2},
+        {"number": 2, "refers_to": 3},
+        {"number": 4, "refers_to": 1},
+        {"number": 6, "kind": "abandoned", "details": "{}", "refers_to": 1},
+    ],
+    ids=str,
 )
 def test_a_forged_row_that_makes_no_sense_is_refused_though_every_hash_fits(tmp_path, forgery):
-    contents = filled(tmp_path / "ledger.db")._store.read()
-    *rows, last = contents.rows
-    last = {key: value for key, value in (last | forgery).items() if key != "hash"}
-    last["hash"] = _digest(last)
-    forged = Contents(
-        settings=contents.settings,
-        rows=[*rows, last],
-        head={"count": contents.head["count"], "hash": last["hash"]},
-    )
+    ledger = filled(tmp_path / "ledger.db")
     with pytest.raises(Refused, match="holds rows that understudy did not write"):
-        verified(forged, name="the ledger")
+        verified(forged(ledger, rows=[forgery]), name="the ledger")
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        {"budget": "inf"},
+        {"budget": "-1.0"},
+        {"budget": "nan"},
+        {"delta": "2.0"},
+        {"adjacency": "hamming"},
+        {"population": "a\nb"},
+        {"unit": ""},
+    ],
+    ids=str,
+)
+def test_forged_settings_that_nobody_could_create_are_refused_though_every_hash_fits(
+    tmp_path, forgery
+):
+    """A budget of inf once passed, and `ledger show` then broke."""
+    ledger = filled(tmp_path / "ledger.db")
+    with pytest.raises(Refused, match="the settings of the ledger were edited"):
+        verified(forged(ledger, settings=forgery), name="the ledger")
+
+
+def test_only_what_settles_a_charge_says_what_became_of_it(tmp_path):
+    """And what was published stays so: a chain that was not verified can say both."""
+    whole = filled(tmp_path / "ledger.db").chain()
+    charge, published, *_ = whole.entries
+    abandoned = replace(published, kind=EntryKind.ABANDONED)
+    for entries, state in (
+        ([published, abandoned], EntryKind.PUBLISHED),
+        ([abandoned], EntryKind.ABANDONED),
+        ([replace(charge, refers_to=1)], None),
+    ):
+        chain = Chain(settings=whole.settings, entries=(charge, *entries), hash=whole.hash)
+        assert chain.settled.get(1) is state
 
 
 CHANGES = ["CAST({column} AS TEXT) || '0'", "'x'", "x'00ff'", "77", "1.5", "'1.0'", "''", "NULL"]

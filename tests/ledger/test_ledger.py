@@ -241,7 +241,9 @@ def test_what_was_left_open_is_settled_by_the_first_charge(tmp_path):
     other.charge(Cost.of_draw(1.0), label="values", **VALUES)
 
 
-@pytest.mark.parametrize("changes", [{"membership": 1}, {"membership": None}, {"unit": ""}])
+@pytest.mark.parametrize(
+    "changes", [{"membership": 1}, {"membership": None}, {"unit": ""}, {"unit": None}]
+)
 def test_a_charge_that_could_not_be_read_back_is_refused_and_spoils_nothing(tmp_path, changes):
     ledger = create(tmp_path / "ledger.db")
     with pytest.raises(BadInput, match="must be"):

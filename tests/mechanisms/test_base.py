@@ -1,5 +1,6 @@
 """What every mechanism says of itself."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from understudy.mechanisms import (
     Weighted,
     WeightedE,
 )
+from understudy.mechanisms.reference import Reference
 from understudy.privacy.guarantee import Kind
 
 
@@ -40,6 +42,22 @@ def test_candidates_are_offered_for_few_parameters_only():
     assert CensorUw(epsilon=1.0).samplers(few) == ("nuts", "exact")
     assert CensorUw(epsilon=1.0).samplers(many) == ("nuts",)
     assert Weighted().samplers(few) == ("nuts",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learned(CensorUw):
+    history: Reference | None = None
+    survey: Reference | None = None
+
+
+def test_a_reference_is_found_whatever_its_field_is_called():
+    """One that is not found would escape the check that it is not the confidential table."""
+    first, second = (Reference(None, (0.0, 1.0), {}, origin) for origin in ("public", "release"))
+    assert Learned(epsilon=1.0).references == ()
+    assert Learned(epsilon=1.0, survey=second).references == (second,)
+    both = Learned(epsilon=1.0, history=first, survey=second)
+    assert (both.references, both.origins) == ((first, second), ("public", "release"))
+    assert CensorW(epsilon=1.0, reference=first).references == (first,)
 
 
 def test_what_has_learned_nowhere_else_says_so_and_goes_on_as_it_is():

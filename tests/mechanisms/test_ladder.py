@@ -11,7 +11,8 @@ import understudy as us
 from skewed import DATA, MODEL, NEAR, TABLE, VALUES, N
 from understudy._jax import jnp
 from understudy.mechanisms.anchored import Stage
-from understudy.mechanisms.ladder import anchored_row, first_proposal
+from understudy.mechanisms.ladder import Rung, anchored_row, first_proposal
+from understudy.score import Row
 from understudy.utility import max_ecdf
 
 
@@ -82,3 +83,8 @@ def test_a_climb_starts_at_the_anchor_that_it_is_given():
     proposal = first_proposal(MODEL, us.Anchored(epsilon=1.0, anchor=anchor))
     theta = MODEL.constrain(jnp.asarray(proposal.centre))
     assert {name: float(value) for name, value in theta.items()} == pytest.approx(anchor, abs=0.01)
+
+
+def test_a_rung_does_not_show_the_weights_of_the_records():
+    rung = Rung(np.zeros(2), Row(jnp.ones(3), jnp.zeros(3), jnp.asarray(1.0)), None)
+    assert repr(rung) == "<Rung: confidential, stays inside>"

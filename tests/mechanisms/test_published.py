@@ -57,6 +57,28 @@ def test_what_is_no_parameters_file_is_refused(tmp_path, text, reason):
         read_parameters(file)
 
 
+def widened(published):
+    published["schema"]["columns"]["x"]["bounds"] = [0, 2]
+
+
+def test_a_schema_that_is_not_the_one_of_its_digest_is_called_damage(tmp_path):
+    """Rows would be drawn within bounds that nobody declared."""
+    release = us.synthesize(SCHEMA, TABLE, us.PerturbedHistogram(epsilon=1.0))
+    file = release.write(tmp_path / "out") / "public/parameters.json"
+    intact = file.read_text()
+    assert read_parameters(file) == json.loads(intact)
+    for damage in (
+        widened,
+        lambda published: published.update(schema_digest="x"),
+        lambda published: published.pop("schema_digest"),
+    ):
+        published = json.loads(intact)
+        damage(published)
+        file.write_text(json.dumps(published))
+        with pytest.raises(us.BadInput, match="does not fit its digest: the file is damaged"):
+            read_parameters(file)
+
+
 @pytest.mark.parametrize(
     ("theta", "fits"),
     [

@@ -34,6 +34,13 @@ class TestCoordinates:
     def test_dimension_counts_unconstrained_coordinates(self):
         assert self.MODEL.dimension == 1 + 4 + 2 + 1
 
+    def test_it_is_shown_without_its_functions(self):
+        """Bound methods would each show the whole model that they belong to once more."""
+        shown = repr(self.MODEL)
+        assert shown.count("Schema(") == 1
+        assert "function" not in shown
+        assert "coordinates" in shown
+
     def test_names_are_given_to_every_element(self):
         assert self.MODEL.parameters[1].element_names == ("b[0,0]", "b[0,1]", "b[1,0]", "b[1,1]")
         assert self.MODEL.parameters[0].element_names == ("a",)

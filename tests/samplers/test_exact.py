@@ -63,6 +63,7 @@ def test_log_likelihoods_in_chunks_are_those_of_the_table():
 def test_probabilities_are_in_proportion_to_the_exponential_of_the_score():
     scores = np.array([3, 0, -2, 3]) * UNIT
     selection = Selection(np.zeros((4, 1)), scores, 0)
+    assert repr(selection) == "<Selection: confidential, stays inside>"
     expected = scipy.special.softmax([3.0, 0.0, -2.0, 3.0])
     np.testing.assert_allclose(selection.probabilities, expected, rtol=1e-12)
     assert selection.effective_candidates == pytest.approx(1 / np.sum(expected**2))

@@ -120,6 +120,7 @@ def test_released_draws_are_far_apart_and_start_anywhere():
     z = np.arange(4000.0).reshape(4, 1000, 1)
     convergence = Convergence((), np.empty(0), np.empty(0), 0, 4000)
     fit = Fit(z, {}, convergence)
+    assert repr(fit) == "<Fit: confidential, stays inside>"
     generator = np.random.default_rng(0)
     chosen = np.array([choose_draws(fit, 4, generator).ravel() for _ in range(2000)])
     gaps = np.diff(np.sort(chosen, axis=1), axis=1)

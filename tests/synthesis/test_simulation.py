@@ -89,3 +89,21 @@ def test_a_file_whose_parameters_do_not_fit_is_called_damaged(tmp_path):
         us.sample(public, rows=7)
     with pytest.raises(us.BadInput, match="has no public column"):
         us.sample(public, rows=7, predictors=TABLE)
+
+
+@pytest.mark.parametrize("mechanism", ["magic", ["ph"], None])
+def test_a_mechanism_that_is_unknown_is_called_damage(tmp_path, mechanism):
+    ph = us.PerturbedHistogram(epsilon=1.0, bins=5)
+    file = us.synthesize(ALONE, TABLE, ph).write(tmp_path / "out") / "public/parameters.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"mechanism": mechanism}))
+    with pytest.raises(us.BadInput, match="names no mechanism that is known"):
+        us.sample(file, rows=7)
+
+
+def test_a_model_is_refused_where_the_release_needs_none(tmp_path):
+    release = us.synthesize(ALONE, TABLE, us.PerturbedHistogram(epsilon=1.0, bins=5))
+    public = release.write(tmp_path / "out") / "public"
+    for source, model in ((public, "beta"), (public, BETA), (release, "beta")):
+        with pytest.raises(us.BadInput, match="the release needs no model"):
+            us.sample(source, rows=7, model=model)
+    assert len(us.sample(release, rows=7)) == 7

@@ -215,6 +215,13 @@ def writable(text: str) -> bool:
     )
 
 
+def checked_line(text: object, what: str) -> str:
+    """Return a line of text, or refuse what would break one."""
+    if not isinstance(text, str) or not writable(text):
+        raise BadInput(f"{what} must be one line of text without control characters.")
+    return text
+
+
 def listed(words: type[StrEnum]) -> str:
     """Return the words that a key may hold, as a sentence names them."""
     return " | ".join(words)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from understudy.domain.column import LARGEST_INTEGER
+from understudy.domain.column import LARGEST_INTEGER, checked_line
 from understudy.errors import BadInput, Refused
-from understudy.privacy.accounting import NOTHING, Cost
+from understudy.privacy.accounting import NOTHING, Cost, check_delta
 from understudy.privacy.guarantee import Adjacency, Kind
 
 SCHEMA_VERSION = 2
@@ -54,6 +54,12 @@ class Neighbours:
     membership: bool | None
     """Whether taking part is protected, or only the values of those who do."""
 
+    def __post_init__(self) -> None:
+        if self.unit is not None and not checked_line(self.unit, "the unit of a ledger"):
+            raise BadInput("the unit of a ledger must be 'row' or the name of a column.")
+        if not isinstance(self.membership, bool | None):
+            raise BadInput(f"membership must be true or false, not {self.membership!r}.")
+
     def allows(self, other: Neighbours) -> bool:
         """Whether an ε about others can be added: nothing that is settled differs."""
         same_unit = self.unit in (None, other.unit)
@@ -77,15 +83,21 @@ class LedgerSettings:
     """What its ε's are about, as far as that was settled."""
     created: str
 
+    def __post_init__(self) -> None:
+        check_budget(self.budget)
+        checked_line(self.population, "the name of a ledger's population")
+        if self.delta is not None:
+            check_delta(self.delta)
+
     def to_row(self) -> dict[str, Any]:
         """Return the settings as they are stored."""
         membership = self.neighbours.membership
         row = {
             "schema_version": SCHEMA_VERSION,
-            "budget": repr(self.budget),
+            "budget": repr(float(self.budget)),
             "adjacency": str(self.adjacency),
             "population": self.population,
-            "delta": None if self.delta is None else repr(self.delta),
+            "delta": None if self.delta is None else repr(float(self.delta)),
             "unit": self.neighbours.unit,
             "membership": None if membership is None else int(membership),
             "created": self.created,
@@ -137,7 +149,8 @@ class Entry:
 
     def _says_what_it_is_about(self) -> bool:
         match self.details:
-            case {"kind": kind, "unit": str(), "membership_protected": bool()}:
+            case {"kind": kind, "unit": str(unit), "membership_protected": bool(membership)}:
+                Neighbours(unit, membership)
                 return kind in list(Kind) and Kind(kind).states_epsilon
         return False
 
@@ -176,13 +189,18 @@ class Chain:
     @property
     def settled(self) -> dict[int, EntryKind]:
         """What became of charges, by their numbers: published, or abandoned by a person's word."""
-        return {e.refers_to: e.kind for e in self.entries if e.refers_to is not None}
+        # What was published stays published, whatever a person says of it.
+        return {
+            entry.refers_to: kind
+            for kind in (EntryKind.ABANDONED, EntryKind.PUBLISHED)
+            for entry in self.entries
+            if entry.kind is kind and entry.refers_to is not None
+        }
 
     @property
     def published(self) -> frozenset[int]:
         """Numbers of the charges whose release became visible."""
-        settled = self.settled
-        return frozenset(n for n in settled if settled[n] is EntryKind.PUBLISHED)
+        return frozenset(n for n, kind in self.settled.items() if kind is EntryKind.PUBLISHED)
 
     def following(
         self,
@@ -251,12 +269,34 @@ def verified(contents: Contents, *, name: str) -> Chain:
         )
     try:
         entries = tuple(Entry.from_row(row) for row in contents.rows)
+        _check_settling(entries)
     except (TypeError, ValueError):  # Forged, with every hash computed anew.
         raise Refused(f"{name} holds rows that understudy did not write; {_REMEDY}.") from None
     return Chain(settings=settings, entries=entries, hash=last)
 
 
+def _check_settling(entries: Sequence[Entry]) -> None:
+    """Refuse a charge that refers to a row, and any other that does not settle one charge, once."""
+    unsettled: set[int | None] = set()
+    for entry in entries:
+        is_charge = entry.kind is EntryKind.CHARGE
+        if is_charge and entry.refers_to is None:
+            unsettled.add(entry.number)
+        elif not is_charge and entry.refers_to in unsettled:
+            unsettled.remove(entry.refers_to)
+        else:
+            raise ValueError("a row that refers to what it cannot settle")
+
+
 _REMEDY = "nothing can be charged to it until a backup is restored"
+
+
+def check_budget(budget: object) -> None:
+    """Refuse what is no budget of a ledger."""
+    if isinstance(budget, bool) or not isinstance(budget, int | float):
+        raise BadInput(f"a ledger's budget must be a positive number, not {budget!r}.")
+    if not math.isfinite(budget) or budget <= 0:
+        raise BadInput(f"a ledger's budget must be a positive finite number, not {budget!r}.")
 
 
 def canonical_details(details: Mapping[str, Any] | None, **stated: Any) -> str:

@@ -25,14 +25,13 @@ belongs there.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from understudy.domain.column import writable
+from understudy.domain.column import checked_line
 from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import (
     Chain,
@@ -53,7 +52,7 @@ from understudy.ledger.statement import (
     statement_of,
     unfinished,
 )
-from understudy.privacy.accounting import Cost, check_delta, composed, exact, total
+from understudy.privacy.accounting import Cost, composed, exact, total
 from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.privacy.rounding import plain
 from understudy.support.html import paragraph
@@ -101,14 +100,11 @@ class Ledger:
         from understudy.ledger.store import create_at
 
         settings = LedgerSettings(
-            budget=checked_budget(budget),
+            budget=budget,
             adjacency=Adjacency.parse(adjacency),
-            population=checked_line(population, "the name of a ledger's population"),
-            delta=None if delta is None else check_delta(delta),
-            neighbours=Neighbours(
-                None if unit is None else _check_unit(unit),
-                None if membership is None else _check_membership(membership),
-            ),
+            population=population,
+            delta=delta,
+            neighbours=Neighbours(unit, membership),
             created=_now(),
         )
         create_at(location, settings.to_row())
@@ -191,7 +187,9 @@ class Ledger:
             raise BadInput("the label of a ledger entry must not be empty.")
         if not kind.states_epsilon:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
-        neighbours = Neighbours(_check_unit(unit), _check_membership(membership))
+        if unit is None or membership is None:
+            raise BadInput("the `unit` and the `membership` of a charge must be said.")
+        neighbours = Neighbours(unit, membership)
         text = canonical_details(
             details, kind=str(kind), unit=unit, membership_protected=membership
         )
@@ -295,36 +293,8 @@ def check_neighbours(chain: Chain, neighbours: Neighbours) -> None:
     )
 
 
-def _check_unit(unit: str) -> str:
-    if not checked_line(unit, "the unit of a ledger"):
-        raise BadInput("the unit of a ledger must be 'row' or the name of a column.")
-    return unit
-
-
-def _check_membership(membership: bool) -> bool:
-    if not isinstance(membership, bool):
-        raise BadInput(f"membership must be true or false, not {membership!r}.")
-    return membership
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def checked_budget(budget: object) -> float:
-    """Return a budget as a number, or refuse it."""
-    if isinstance(budget, bool) or not isinstance(budget, int | float):
-        raise BadInput(f"a ledger's budget must be a positive number, not {budget!r}.")
-    if not math.isfinite(budget) or budget <= 0:
-        raise BadInput(f"a ledger's budget must be a positive finite number, not {budget!r}.")
-    return float(budget)
-
-
-def checked_line(text: object, what: str) -> str:
-    """Return a line of text, or refuse what would break one."""
-    if not isinstance(text, str) or not writable(text):
-        raise BadInput(f"{what} must be one line of text without control characters.")
-    return text
 
 
 def _check_budget(chain: Chain, cost: Cost) -> None:

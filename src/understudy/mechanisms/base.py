@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -106,9 +106,11 @@ class Mechanism(ABC):
 
     @property
     def references(self) -> Sequence[Reference]:
-        """Other tables that it has learned from, if it takes one and has it."""
-        reference = getattr(self, "reference", None)
-        return () if reference is None else (reference,)
+        """Other tables that it has learned from: each of its fields that holds a `Reference`."""
+        from understudy.mechanisms.reference import Reference  # Which imports a mechanism.
+
+        values = (getattr(self, field.name) for field in fields(self))
+        return tuple(value for value in values if isinstance(value, Reference))
 
     @property
     def origins(self) -> Sequence[str]:

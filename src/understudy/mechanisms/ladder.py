@@ -22,13 +22,14 @@ from understudy.samplers.exact import Selection, chunked_loglik, exact_draw
 from understudy.samplers.nuts import Fit
 from understudy.samplers.proposals import Proposal, posterior_proposal, prior_proposal
 from understudy.score import Row
+from understudy.support.confidential import Confidential
 
 if TYPE_CHECKING:
     from understudy.mechanisms.anchored import Anchored, Stage
 
 
-@dataclass(frozen=True)
-class Rung:
+@dataclass(frozen=True, repr=False)
+class Rung(Confidential):
     """One stage as it went: confidential, except for the point that was drawn."""
 
     z: np.ndarray

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.models.base import Model
 from understudy.models.record.declared import as_declared
@@ -25,8 +26,11 @@ def read_parameters(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         raise BadInput(f"'{path}' cannot be read as the parameters of a release.") from None
     match published:
-        case {"parameters": dict(), "model": dict(), "schema": dict()}:
-            return dict(published)
+        case {"parameters": dict(), "model": dict(), "schema": dict(declared)}:
+            schema = Schema.from_dict(declared, source=str(path))
+            if published.get("schema_digest") == schema.digest:
+                return dict(published)
+            raise BadInput(f"the schema in '{path}' does not fit its digest: the file is damaged.")
     raise BadInput(f"'{path}' is not a parameters file of a release.")
 
 

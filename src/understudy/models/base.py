@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -89,13 +89,13 @@ class Model:
     """The declared domain, whose confidential columns it synthesises."""
     parameters: tuple[Parameter, ...]
     """Everything that is drawn, in the order of the unconstrained coordinates."""
-    log_prior: Callable[[Theta], jax.Array]
+    log_prior: Callable[[Theta], jax.Array] = field(repr=False)
     """Log density of θ on its natural scale."""
-    prepare: Callable[[Columns], Data]
+    prepare: Callable[[Columns], Data] = field(repr=False)
     """What is computed from a table once, before any θ is seen (logarithms, design matrices)."""
-    record_loglik: Callable[[Theta, Data], jax.Array]
+    record_loglik: Callable[[Theta, Data], jax.Array] = field(repr=False)
     """f_θ(x) for each record of a prepared table, shape (n,)."""
-    simulate: Callable[[jax.Array, Theta, Columns, int], Columns]
+    simulate: Callable[[jax.Array, Theta, Columns, int], Columns] = field(repr=False)
     """Confidential columns of new records, from a key, θ, public columns and a number of rows."""
     spec: dict[str, Any]
     """What `parameters.json` says about the model, enough to build it again."""

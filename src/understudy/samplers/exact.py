@@ -32,6 +32,7 @@ from understudy.errors import BadInput
 from understudy.models.base import Data, Model
 from understudy.samplers.proposals import Proposal, log_priors
 from understudy.score import Row, score
+from understudy.support.confidential import Confidential
 from understudy.support.randomness import Source
 
 UNIT = 2**24
@@ -42,8 +43,8 @@ _LOWEST = -1e6
 """Candidates this far below the best in prior over proposal are never picked anyway."""
 
 
-@dataclass(frozen=True)
-class Selection:
+@dataclass(frozen=True, repr=False)
+class Selection(Confidential):
     """Candidates with their whole-number scores, and the one that was picked."""
 
     candidates: np.ndarray

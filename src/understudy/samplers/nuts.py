@@ -32,6 +32,7 @@ from understudy.samplers.diagnostics import SMALLEST_ESS, Convergence, judge
 from understudy.samplers.frames import Frame, learned, plain
 from understudy.samplers.proposals import Proposal
 from understudy.score import Row, log_target
+from understudy.support.confidential import Confidential
 from understudy.support.randomness import Source
 
 CHAINS = 4
@@ -48,8 +49,8 @@ _SHORT = 6
 Progress = Callable[[float], None]
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, repr=False)
+class Fit(Confidential):
     """Draws from a target, with what is known about their convergence."""
 
     z: np.ndarray

@@ -17,7 +17,7 @@ from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.published import read_parameters
-from understudy.mechanisms.registry import without_model
+from understudy.mechanisms.registry import BY_NAME, without_model
 from understudy.models.base import Model
 from understudy.support.randomness import Source
 from understudy.synthesis.preparation import public_rows
@@ -75,6 +75,9 @@ def sample(
     from understudy.models.record.declared import as_declared
 
     published, beside, name = _opened(release)
+    alone = without_model(published["model"])
+    if alone is not None and model is not None:
+        raise BadInput("the release needs no model: leave out `model`.")
     if model is None and not isinstance(release, str | Path):
         model = getattr(release, "model", None)
     schema = Schema.from_dict(published["schema"], source=name)
@@ -85,7 +88,6 @@ def sample(
     elif predictors is not None:
         raise BadInput("predictors were given, but the release has no public column.")
     skeleton = Skeleton(columns, rows)
-    alone = without_model(published["model"])
     if alone is not None:
         built = None
     elif model is None or isinstance(model, str):
@@ -105,4 +107,7 @@ def _opened(release: Release | str | Path) -> tuple[dict[str, Any], pd.DataFrame
     path = Path(release)
     file = path if path.is_file() else path / "parameters.json"
     beside = file.with_name(file.name.replace("parameters", "synthetic")).with_suffix(".csv")
-    return read_parameters(file), beside, str(file)
+    published = read_parameters(file)
+    if str(published.get("mechanism")) not in BY_NAME:
+        raise BadInput(f"'{file}' names no mechanism that is known: the file is damaged.")
+    return published, beside, str(file)

@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from understudy.domain.column import checked_line
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Schema
 from understudy.domain.tables import decode, encode
 from understudy.errors import BadInput
-from understudy.ledger.ledger import checked_budget, checked_line
+from understudy.ledger.chain import check_budget
 from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
 from understudy.models.base import Model
@@ -213,7 +214,7 @@ def _budget(asked: float | None, epsilon: float, periods: int) -> float:
 def _check_budget(budget: float | None, epsilon: float | None, periods: int) -> None:
     """Refuse, before anything is tried, a budget that cannot be or does not pay for one period."""
     if budget is not None:
-        checked_budget(budget)
+        check_budget(budget)
         if epsilon is not None:
             _budget(budget, check_epsilon(epsilon), periods)
 
