@@ -132,7 +132,7 @@ def test_a_sample_of_something_that_is_no_release(says, desk):
 
 def test_a_sample_that_makes_no_sense(says, earlier):
     job = ["sample", "out/public"]
-    assert "rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
+    assert "--rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
     assert "--rows" in says(*job, "-o", "more.csv")
     assert ".csv or .parquet" in says(*job, "--rows", "9", "-o", "more.txt")
     assert "no public column" in says(

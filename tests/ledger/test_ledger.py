@@ -172,7 +172,7 @@ def exhausted(ledger, cost):
         ({"budget": "5"}, "budget must be a positive number"),
         ({"budget": True}, "budget must be a positive number"),
         ({"adjacency": "hamming"}, "'add-remove' or 'replace-one'"),
-        ({"delta": 0}, "delta must be a number between 0 and 1"),
+        ({"delta": 0}, "`delta` must be a number between 0 and 1"),
         ({"population": "a\nb"}, "population must be one line"),
         ({"population": None}, "population must be one line"),
     ],

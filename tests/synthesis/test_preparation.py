@@ -12,7 +12,7 @@ from understudy.synthesis.preparation import prepare
 
 @pytest.mark.parametrize("count", [0, -1, 101, 1.5, True])
 def test_a_number_of_tables_that_makes_no_sense_is_refused(count):
-    with pytest.raises(us.BadInput, match="tables must be a number from 1 to 100"):
+    with pytest.raises(us.BadInput, match="`tables` must be a number from 1 to 100"):
         us.synthesize(BETA, TABLE, us.CensorUw(epsilon=1.0), tables=count)
 
 
@@ -55,7 +55,7 @@ def test_the_table_itself_is_no_reference():
 
 
 def test_what_a_release_was_calibrated_on_is_public_or_confidential():
-    with pytest.raises(us.BadInput, match="must be public or confidential"):
+    with pytest.raises(us.BadInput, match="`calibrated_on` must be public or confidential"):
         us.synthesize(ALONE, TABLE, us.PerturbedHistogram(epsilon=1.0), calibrated_on="0.csv")
 
 

@@ -43,9 +43,9 @@ def prepare(
     """Check everything that can be checked, and return what was asked for as one value."""
     started = time.monotonic()
     if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
-        raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
+        raise BadInput(f"`tables` must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
     if calibrated_on is not None and calibrated_on not in CALIBRATED_ON:
-        raise BadInput(f"calibrated_on must be public or confidential, not {calibrated_on!r}.")
+        raise BadInput(f"`calibrated_on` must be public or confidential, not {calibrated_on!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     built = _declared(built) if mechanism.needs_model and built is not None else None
     chosen = resolve_sampler(sampler, mechanism, built)
