@@ -138,3 +138,8 @@ def test_a_sample_that_makes_no_sense(says, earlier):
     assert "no public column" in says(
         *[*job, "--rows", "9", "-o", "more.csv", "--predictors", "survey.csv"]
     )
+
+
+def test_a_place_that_does_not_exist_is_named_before_any_row_is_drawn(says):
+    told = says("sample", "nothing", "--rows", "9", "-o", "nod/more.csv")
+    assert told == "there is no directory 'nod'."
