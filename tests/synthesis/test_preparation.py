@@ -73,3 +73,18 @@ def test_what_was_asked_for_is_settled_as_one_value(tmp_path):
 def test_chains_that_are_not_drawn_cannot_be_accepted():
     with pytest.raises(us.BadInput, match="draws no chains here: leave out `accept_poor_mixing`"):
         prepare(BETA, TABLE, us.Anchored(epsilon=1.0), accept_poor_mixing=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "mechanism", "complaint"),
+    [
+        ("beta", us.Anchored(epsilon=1.0), "`model` must be a model .*, not a str"),
+        (TABLE, us.Anchored(epsilon=1.0), "`model` must be a model .*, not a DataFrame"),
+        (BETA, "anchored", "`mechanism` must be one .*, not a str"),
+        (ALONE, us.PerturbedHistogram, "`mechanism` must be one .*, not a "),
+    ],
+)
+def test_what_is_no_model_or_no_mechanism_is_refused(model, mechanism, complaint):
+    with pytest.raises(us.BadInput, match=complaint) as refusal:
+        us.synthesize(model, TABLE, mechanism)
+    assert "\n" not in str(refusal.value)
