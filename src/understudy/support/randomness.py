@@ -22,7 +22,7 @@ import numpy as np
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
-    import jax
+    from understudy._jax import jax
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From a model, a table and a mechanism to a release.
 
-    request -> prepare -> plan -> charge the ledger -> draw θ -> simulate from θ -> Release
+    prepare a Request -> plan -> charge the ledger -> draw θ -> simulate from θ
+        -> promise -> measure -> Release
 
 Everything after the draw of θ is post-processing: rows are simulated from the published θ and from
 public predictors, and need no confidential value.
