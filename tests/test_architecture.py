@@ -61,6 +61,13 @@ def test_imports_point_one_way(path):
             assert ORDER.index(name) < ORDER.index(own), f"{own} must not import {name}"
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_jax_is_imported_from_one_place(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    direct = [line for line in lines if re.match(r"\s*(import|from) jax\b", line)]
+    assert path.name == "_jax.py" or not direct, f"{direct}: import it from understudy._jax"
+
+
 def test_the_top_level_is_what_a_newcomer_reads_first():
     modules = {path.stem for path in PACKAGE.glob("*.py")}
     assert modules == {"score", "errors", "__init__", "__main__", "_jax"}

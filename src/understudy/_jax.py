@@ -1,7 +1,8 @@
 """JAX, set up once: double precision always, and compiled kernels kept between runs.
 
-Every module that needs JAX imports it from here, so no density can be evaluated in single
-precision (whose error reaches 0.1 nats at a hundred thousand records).
+Every module imports JAX from here and from nowhere else (`tests/test_architecture.py`), so no
+density can be evaluated in single precision, whose error reaches 0.1 nats at a hundred thousand
+records.
 
 Compiled kernels are kept in the user's cache directory. Tables are always passed to a kernel as
 arguments and never captured as constants, so the cache holds programs and shapes, not records. A

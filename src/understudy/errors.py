@@ -2,14 +2,15 @@
 
 A sentence names the arguments of the function that was called in backticks, as Python has them:
 "leave out `sampler`". Which they are can be asked of the error; the command line, and nothing else,
-turns them into its flags.
+turns them into its flags. What people wrote themselves is repeated in quotes, and is left alone.
 """
 
 import difflib
 import re
 from collections.abc import Iterable
 
-_ARGUMENT = re.compile(r"`([a-z][a-z0-9_]*)`")
+ARGUMENT = re.compile(r"`([a-z][a-z0-9_]*)`|(?<!\w)(['\"])(?:\\.|[^\\])*?\2(?!\w)")
+"""An argument; or a quotation, which is matched as a whole because it may hold backticks."""
 
 
 class Problem(Exception):
@@ -22,7 +23,7 @@ class Problem(Exception):
     @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments that the sentence speaks of."""
-        return tuple(_ARGUMENT.findall(str(self)))
+        return tuple(found[1] for found in ARGUMENT.finditer(str(self)) if found[1])
 
 
 class BadInput(Problem, ValueError):

@@ -136,7 +136,7 @@ def test_weights_of_a_function_and_absurd_numbers_of_rows_are_refused():
     with pytest.raises(BadInput, match="records of one row"):
         audit(CensorW(epsilon=1.0), **PANEL, alpha_function=by_value)
     for rows in (0, 367, True, 2.5):
-        with pytest.raises(BadInput, match="rows per unit"):
+        with pytest.raises(BadInput, match="`rows_per_unit` must be"):
             audit(CensorUw(epsilon=1.0), **PANEL | {"rows_per_unit": rows})
 
 
@@ -235,11 +235,11 @@ def test_the_same_seed_gives_the_same_audit():
 @pytest.mark.parametrize(
     ("mechanism", "arguments", "sentence"),
     [
-        (CensorUw(epsilon=1.0), {"n": 5}, "n must be"),
-        (CensorUw(epsilon=1.0), {"n": True}, "n must be"),
-        (CensorUw(epsilon=1.0), {"adjacency": "same"}, "adjacency must be"),
+        (CensorUw(epsilon=1.0), {"n": 5}, "`n` must be"),
+        (CensorUw(epsilon=1.0), {"n": True}, "`n` must be"),
+        (CensorUw(epsilon=1.0), {"adjacency": "same"}, "`adjacency` must be"),
         (CensorUw(epsilon=1.0), {"alpha_function": by_value}, "learns no weights"),
-        (Unweighted(), {}, "no epsilon of its own"),
+        (Unweighted(), {}, "no ε of its own to compare with: give `epsilon`"),
         (PerturbedHistogram(epsilon=1.0), {}, "nothing to audit"),
     ],
 )

@@ -13,7 +13,7 @@ import typer
 
 from command_line import BETA, HISTOGRAM, JOB, PUBLIC, contents, names, one_sentence, understudy
 from understudy import __version__
-from understudy.cli.app import app, in_flags
+from understudy.cli.app import app, in_flags, running
 from understudy.domain import tables
 
 OPTIONS = {
@@ -224,12 +224,42 @@ def test_an_interruption_leaves_nothing_behind(desk, survey, program, options, n
         ("add `force`.", "add --force."),
         ("accept it with `accept_poor_mixing`.", "accept it with --accept-poor-mixing."),
         ("`priors` and `reference_is`", "--prior and --reference-is"),
-        ("`dry_run` of release", "--dry-run of release"),
+        ("`dry_run` of release", "`dry_run` of release"),
         ("use `nothing_like_it` and 'force'", "use `nothing_like_it` and 'force'"),
         ("make one with `Ledger.create`", "make one with 'understudy ledger create'"),
         ("say so with `Ledger.abandon(12)`", "say so with 'understudy ledger abandon LEDGER 12'"),
         ("`No Argument` and ``", "`No Argument` and ``"),
+        ("'pay ~ `seed`' and `seed`", "'pay ~ `seed`' and --seed"),
+        ("a policy's `seed`, not 'it`s `seed`'", "a policy's --seed, not 'it`s `seed`'"),
     ],
 )
-def test_only_options_of_the_command_line_are_turned_into_flags(sentence, told):
-    assert in_flags(sentence, typer.main.get_command(app)) == told
+def test_only_options_of_the_command_that_runs_are_turned_into_flags(sentence, told):
+    command = running(typer.main.get_command(app), ["synthesize", "ledger", "--out", "release"])
+    assert in_flags(sentence, command) == told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option"),
+    [
+        (["ledger", "create", "ledger.db"], "budget"),
+        (["study", "--seed", "1"], "replicates"),
+        (["study", "--seed", "1", "application"], "data"),
+        (["--version"], "version"),
+    ],
+)
+def test_the_command_that_runs_is_the_last_one_named(arguments, option):
+    command = running(typer.main.get_command(app), arguments)
+    assert option in [each.name for each in command.params]
+
+
+def test_what_the_user_wrote_in_backticks_is_repeated_as_it_is(says, desk):
+    formula = "salary ~ `seed`"
+    told = says(*JOB, *BETA, "--model", formula, "--family", "beta")
+    assert told.startswith(f"the formula '{formula}' names 'seed'")
+    with (desk / "survey.toml").open("a") as schema:
+        schema.write("[[rules]]\nthen = \"`rows` == 'all'\"\n")
+    assert "then = \"`rows` == 'all'\": there is no column 'rows'" in says(*JOB, *BETA)
+
+
+def test_a_group_of_commands_asks_for_one_of_them(says):
+    assert says("ledger") == "Missing command. See 'understudy ledger --help'."

@@ -28,7 +28,7 @@ def test_the_audit_tells_a_broken_claim_by_its_exit_code(desk, capsys):
         (["--mechanism", "censor-uw", "--figure", "no/two.svg"], "there is no directory 'no'"),
         (["--mechanism", "ph"], "nothing to audit"),
         (["--mechanism", "ph", "--record-weights"], "record weights belong to censor-w"),
-        (["--mechanism", "censor-uw", "--n", "9"], "n must be a number from 10"),
+        (["--mechanism", "censor-uw", "--n", "9"], "--n must be a number from 10"),
     ],
 )
 def test_an_audit_that_makes_no_sense(says, options, complaint):

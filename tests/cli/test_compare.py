@@ -108,3 +108,8 @@ def test_a_comparison_with_a_table_that_does_not_fit(says, desk):
     (desk / "made.csv").write_text("wages\n1\n")
     job = ["compare", "survey.csv", "made.csv", "--schema", "survey.toml", "--out", "page.html"]
     assert "made.csv" in says(*job)
+
+
+def test_a_place_that_does_not_exist_is_named_before_anything_is_compared(says):
+    job = ["compare", "nothing.csv", "made.csv", "--schema", "survey.toml", "--out", "nod/x.html"]
+    assert says(*job) == "there is no directory 'nod'."

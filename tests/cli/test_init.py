@@ -28,3 +28,7 @@ def test_a_draft_is_called_after_its_table_and_overwritten_only_by_force(desk, c
 
 def test_a_draft_of_a_table_that_is_not_there(says):
     assert "there is no file" in says("init", "nothing.csv")
+
+
+def test_a_place_that_does_not_exist_is_named_before_the_table_is_read(says):
+    assert says("init", "nothing.csv", "-o", "nod/x.toml") == "there is no directory 'nod'."

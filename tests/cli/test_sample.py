@@ -134,7 +134,7 @@ def test_a_sample_of_something_that_is_no_release(says, desk):
 
 def test_a_sample_that_makes_no_sense(says, earlier):
     job = ["sample", "out/public"]
-    assert "rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
+    assert "--rows must be" in says(*job, "--rows", "0", "-o", "more.csv")
     assert "--rows" in says(*job, "-o", "more.csv")
     assert ".csv or .parquet" in says(*job, "--rows", "9", "-o", "more.txt")
     assert "needs no model: leave out --model" in says(
@@ -143,3 +143,8 @@ def test_a_sample_that_makes_no_sense(says, earlier):
     assert "no public column" in says(
         *[*job, "--rows", "9", "-o", "more.csv", "--predictors", "survey.csv"]
     )
+
+
+def test_a_place_that_does_not_exist_is_named_before_any_row_is_drawn(says):
+    told = says("sample", "nothing", "--rows", "9", "-o", "nod/more.csv")
+    assert told == "there is no directory 'nod'."

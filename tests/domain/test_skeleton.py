@@ -83,7 +83,7 @@ def test_another_number_of_rows_is_drawn_with_replacement():
 
 @pytest.mark.parametrize("rows", [0, -1, 1.5, True, "3", 100_000_001])
 def test_a_number_of_rows_that_makes_no_sense_is_refused(rows):
-    with pytest.raises(BadInput, match="rows must be a positive whole number"):
+    with pytest.raises(BadInput, match="`rows` must be a positive whole number"):
         Skeleton({}, rows)
 
 

@@ -67,6 +67,19 @@ def test_a_charge_can_be_published_once_and_only_in_its_own_ledger(place, tmp_pa
     assert len(ledger.entries()) == 2
 
 
+def test_a_charge_can_be_abandoned_once_and_never_published_after(place):
+    ledger = create(place)
+    entry = charge(ledger)
+    ledger.abandon(entry.number)
+    with pytest.raises(BadInput, match=r"entry 1 of .* is abandoned already"):
+        ledger.abandon(entry.number)
+    with pytest.raises(BadInput, match=r"entry 1 of .* was abandoned, so what it paid for cannot"):
+        ledger.publish(entry)
+    ledger.publish(charge(ledger))
+    with pytest.raises(BadInput, match=r"entry 3 of .* is published already"):
+        ledger.abandon(3)
+
+
 def test_the_table_shows_every_charge_its_state_and_what_is_left(tmp_path):
     text = filled(tmp_path / "ledger.db").show()
     lines = text.splitlines()
@@ -172,7 +185,7 @@ def exhausted(ledger, cost):
         ({"budget": "5"}, "budget must be a positive number"),
         ({"budget": True}, "budget must be a positive number"),
         ({"adjacency": "hamming"}, "'add-remove' or 'replace-one'"),
-        ({"delta": 0}, "delta must be a number between 0 and 1"),
+        ({"delta": 0}, "`delta` must be a number between 0 and 1"),
         ({"population": "a\nb"}, "population must be one line"),
         ({"population": None}, "population must be one line"),
     ],

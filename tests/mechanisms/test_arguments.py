@@ -18,14 +18,14 @@ from understudy.mechanisms.arguments import check_arguments
         ("censor-uv", {"epsilon": 1.0}, r"no mechanism 'censor-uv' \(did you mean 'censor-uw'\?\)"),
         ("Censor_W", {"epsilon": 1.0}, "did you mean 'censor-w'"),
         ("censor-uw", {}, "needs `epsilon`"),
-        ("censor-uw", {"epsilon": 1.0, "c1": 0.5}, "no option 'c1'"),
-        ("unweighted", {"bins": "ln"}, "no option 'bins'"),
-        ("censor-w", {"epsilon": 1.0, "c1": math.nan}, "c1 must be a finite number"),
-        ("censor-w", {"epsilon": 1.0, "c1": -1.0}, "c1 must not be negative"),
-        ("censor-w", {"epsilon": 1.0, "c2": math.inf}, "c2 must be a finite number"),
-        ("ph", {"epsilon": 1.0, "bins": "log"}, "bins must be 'sqrt', 'ln' or a number"),
-        ("ph", {"epsilon": 1.0, "bins": "0"}, "bins must be"),
-        ("ph", {"epsilon": 1.0, "adjacency": "swap"}, "adjacency must be"),
+        ("censor-uw", {"epsilon": 1.0, "c1": 0.5}, "does not take `c1`"),
+        ("unweighted", {"bins": "ln"}, "does not take `bins`"),
+        ("censor-w", {"epsilon": 1.0, "c1": math.nan}, "`c1` must be a finite number"),
+        ("censor-w", {"epsilon": 1.0, "c1": -1.0}, "`c1` must not be negative"),
+        ("censor-w", {"epsilon": 1.0, "c2": math.inf}, "`c2` must be a finite number"),
+        ("ph", {"epsilon": 1.0, "bins": "log"}, "`bins` must be 'sqrt', 'ln' or a number"),
+        ("ph", {"epsilon": 1.0, "bins": "0"}, "`bins` must be"),
+        ("ph", {"epsilon": 1.0, "adjacency": "swap"}, "`adjacency` must be"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(name, arguments, reason):
@@ -47,5 +47,5 @@ def test_what_is_known_is_checked_and_made_a_number_and_the_rest_left_alone():
     assert (anything.bins, anything.threshold, anything.unknown) == (12, 2.0, "as it is")
     assert type(anything.threshold) is float
     for wrong in ({"threshold": 101}, {"threshold": True}, {"bins": 1_000_001}, {"bins": "²"}):
-        with pytest.raises(BadInput, match=f"{next(iter(wrong))} must be"):
+        with pytest.raises(BadInput, match=f"`{next(iter(wrong))}` must be"):
             check_arguments(Anything(**wrong))

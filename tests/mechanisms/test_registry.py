@@ -56,7 +56,7 @@ def test_the_sampler_suits_mechanism_and_model(asked, mechanism, model, sampler)
         ("auto", Weighted(), None, "needs a model, not a schema"),
         ("exact", Weighted(), BETA, "exact draws serve anchored and censor-uw with up to 10"),
         ("exact", Anchored(epsilon=1.0), LARGE, "this is anchored with 11"),
-        ("exact", CensorUw(epsilon=2001.0), BETA, "an epsilon up to 2000"),
+        ("exact", CensorUw(epsilon=2001.0), BETA, "an `epsilon` up to 2000"),
     ],
 )
 def test_a_sampler_that_cannot_serve_is_refused(asked, mechanism, model, reason):

@@ -145,9 +145,9 @@ def test_a_release_costs_a_positive_finite_epsilon(epsilon):
 
 @pytest.mark.parametrize("delta", [0, 1, -1e-6, math.nan, math.inf, "1e-6", None, True])
 def test_a_delta_outside_the_unit_interval_is_refused(delta):
-    with pytest.raises(BadInput, match="delta must be a number between 0 and 1"):
+    with pytest.raises(BadInput, match="`delta` must be a number between 0 and 1"):
         check_delta(delta)
-    with pytest.raises(BadInput, match="delta must be"):
+    with pytest.raises(BadInput, match="`delta` must be"):
         epsilon_at(NOTHING, delta=delta)
 
 

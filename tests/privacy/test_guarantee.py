@@ -37,7 +37,7 @@ def test_the_paper_s_bound_is_half_of_epsilon_and_replace_one_halves_it_again():
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, 1e-300, 1e300, "1", None, True])
 def test_an_epsilon_that_is_not_a_positive_number_is_refused(epsilon):
-    with pytest.raises(BadInput, match="epsilon must be a positive"):
+    with pytest.raises(BadInput, match="`epsilon` must be a positive"):
         check_epsilon(epsilon)
 
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,13 @@ import understudy as us
 from ledgers import ROWS
 from understudy.errors import BadInput
 from understudy.support import files
-from understudy.support.files import hidden_directory, leftovers, sweep, written_atomically
+from understudy.support.files import (
+    check_place,
+    hidden_directory,
+    leftovers,
+    sweep,
+    written_atomically,
+)
 from understudy.synthesis.release import check_destination
 
 
@@ -206,3 +213,25 @@ def test_a_process_that_ends_removes_what_it_has_not_finished(tmp_path):
         (hidden / "half").write_text("x")
         files.remove_unfinished()
         assert not hidden.exists()
+
+
+class TestPlaces:
+    def test_one_that_can_be_written_to_is_left_as_it_was(self, tmp_path):
+        (tmp_path / "out").write_text("kept")
+        check_place(tmp_path / "out")
+        check_place(tmp_path / "new")
+        assert [path.read_text() for path in tmp_path.iterdir()] == ["kept"]
+
+    def test_one_that_does_not_exist_is_named_as_it_was_given(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(BadInput, match="there is no directory 'nod'"):
+            check_place(Path("nod/x.csv"))
+
+    def test_one_that_takes_no_files_is_named_without_a_hidden_name(self, tmp_path):
+        (tmp_path / "file").touch()
+        places = [tmp_path / "file", *(path for path in [Path("/proc")] if path.exists())]
+        for place in places:
+            with pytest.raises(BadInput) as refusal:
+                check_place(place / "x")
+            told = f"nothing can be written to '{place}': choose another directory."
+            assert str(refusal.value) == told

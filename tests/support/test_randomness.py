@@ -51,7 +51,7 @@ def test_without_a_seed_the_operating_system_is_asked_for_every_key(monkeypatch)
 
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.0, True, "7"])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(BadInput, match="seed must be a whole number"):
+    with pytest.raises(BadInput, match="`seed` must be a whole number"):
         Source(seed)
 
 

@@ -70,3 +70,8 @@ def test_a_publication_that_fails_after_the_release_appeared_says_so(tmp_path, m
         with pytest.raises(us.Refused, match=reason):
             release.write(tmp_path / f"out-{after}")
         assert (tmp_path / f"out-{after}").exists() is after
+
+
+def test_what_is_neither_a_ledger_nor_a_file_is_refused():
+    with pytest.raises(us.BadInput, match="`ledger` must be a ledger or the file that it is in"):
+        us.synthesize(MODEL, TABLE, us.CensorUw(epsilon=1.0), ledger=5)

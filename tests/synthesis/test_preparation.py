@@ -12,7 +12,7 @@ from understudy.synthesis.preparation import prepare
 
 @pytest.mark.parametrize("count", [0, -1, 101, 1.5, True])
 def test_a_number_of_tables_that_makes_no_sense_is_refused(count):
-    with pytest.raises(us.BadInput, match="tables must be a number from 1 to 100"):
+    with pytest.raises(us.BadInput, match="`tables` must be a number from 1 to 100"):
         us.synthesize(BETA, TABLE, us.CensorUw(epsilon=1.0), tables=count)
 
 
@@ -55,7 +55,7 @@ def test_the_table_itself_is_no_reference():
 
 
 def test_what_a_release_was_calibrated_on_is_public_or_confidential():
-    with pytest.raises(us.BadInput, match="must be public or confidential"):
+    with pytest.raises(us.BadInput, match="`calibrated_on` must be public or confidential"):
         us.synthesize(ALONE, TABLE, us.PerturbedHistogram(epsilon=1.0), calibrated_on="0.csv")
 
 
@@ -73,3 +73,18 @@ def test_what_was_asked_for_is_settled_as_one_value(tmp_path):
 def test_chains_that_are_not_drawn_cannot_be_accepted():
     with pytest.raises(us.BadInput, match="draws no chains here: leave out `accept_poor_mixing`"):
         prepare(BETA, TABLE, us.Anchored(epsilon=1.0), accept_poor_mixing=True)
+
+
+@pytest.mark.parametrize(
+    ("model", "mechanism", "complaint"),
+    [
+        ("beta", us.Anchored(epsilon=1.0), "`model` must be a model .*, not a str"),
+        (TABLE, us.Anchored(epsilon=1.0), "`model` must be a model .*, not a DataFrame"),
+        (BETA, "anchored", "`mechanism` must be one .*, not a str"),
+        (ALONE, us.PerturbedHistogram, "`mechanism` must be one .*, not a "),
+    ],
+)
+def test_what_is_no_model_or_no_mechanism_is_refused(model, mechanism, complaint):
+    with pytest.raises(us.BadInput, match=complaint) as refusal:
+        us.synthesize(model, TABLE, mechanism)
+    assert "\n" not in str(refusal.value)

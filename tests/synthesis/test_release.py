@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -132,6 +133,12 @@ def test_force_never_deletes_what_is_not_a_release(tmp_path):
         with pytest.raises(BadInput, match="something other than a release"):
             check_destination(other, force=True)
     assert (precious / "thesis.tex").exists()
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="where even root cannot make a file")
+def test_a_destination_that_takes_no_files_is_refused_before_any_work_is_done():
+    with pytest.raises(BadInput, match="nothing can be written to '/proc'"):
+        check_destination(Path("/proc/x"), force=False)
 
 
 def test_a_destination_below_a_file_is_refused_before_any_work_is_done(tmp_path):

@@ -128,3 +128,10 @@ def test_a_mechanism_without_a_model_takes_the_schema_as_it_is(tmp_path):
     release = synthesizer.fit(pay_and_sex(60))
     assert release.guarantee.charged.startswith("entry 1")
     assert len(release.sample(9)) == 9
+
+
+def test_a_synthesizer_of_anything_else_is_refused():
+    with pytest.raises(us.BadInput, match="`model` must be"):
+        us.Synthesizer(3, us.Anchored(epsilon=1.0)).fit(TABLE)
+    with pytest.raises(us.BadInput, match="`mechanism` must be"):
+        us.Synthesizer(BETA.schema, "anchored").fit(TABLE)

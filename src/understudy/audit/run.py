@@ -78,16 +78,16 @@ def audit(
     """
     adjacency = Adjacency.parse(adjacency)
     if isinstance(n, bool) or not isinstance(n, int) or not SMALLEST_N <= n <= LARGEST_N:
-        raise BadInput(f"n must be a number from {SMALLEST_N} to {LARGEST_N:,}, not {n!r}.")
+        raise BadInput(f"`n` must be a number from {SMALLEST_N} to {LARGEST_N:,}, not {n!r}.")
     if type(rows_per_unit) is not int or not 1 <= rows_per_unit <= LARGEST_UNIT:
         raise BadInput(
-            f"rows per unit must be a number from 1 to {LARGEST_UNIT}, not {rows_per_unit!r}."
+            f"`rows_per_unit` must be a number from 1 to {LARGEST_UNIT}, not {rows_per_unit!r}."
         )
     if rows_per_unit > 1 and alpha_function is not None:
         raise BadInput("weights by a function of the record serve records of one row.")
     target = mechanism.target if epsilon is None else epsilon
     if target is None:
-        raise BadInput(f"{mechanism.name} has no epsilon of its own to compare with: give one.")
+        raise BadInput(f"{mechanism.name} has no ε of its own to compare with: give `epsilon`.")
     target = check_epsilon(target)
     model = _model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1

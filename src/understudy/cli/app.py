@@ -7,7 +7,6 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -26,7 +25,7 @@ from understudy.cli.options import Exit
 from understudy.cli.release import release
 from understudy.cli.sample import sample
 from understudy.cli.synthesize import synthesize
-from understudy.errors import BadInput, Problem, Refused
+from understudy.errors import ARGUMENT, BadInput, Problem, Refused
 from understudy.support.stopping import NOTHING, leave, left_behind
 
 app = typer.Typer(
@@ -45,7 +44,6 @@ app.add_typer(study.app, name="study")
 
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""
-_ARGUMENT = re.compile(r"`([a-z][a-z0-9_]*)`")
 _CREATE, _ABANDON = re.compile(r"`Ledger\.create`"), re.compile(r"`Ledger\.abandon\((\d+)\)`")
 _REPEATED = {"priors": "prior"}
 """What Python takes as a list and the command line as one option, given several times."""
@@ -83,15 +81,15 @@ def main() -> NoReturn:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code; whatever goes wrong is told in one sentence."""
     leave(NOTHING)
-    command = typer.main.get_command(app)
+    command, asked = typer.main.get_command(app), arguments or ["--help"]
     try:
-        asked = arguments or ["--help"]
         result = command.main(asked, prog_name="understudy", standalone_mode=False)
     except SystemExit:  # How Typer leaves when nobody reads its output any more.
         return Exit.DONE
     except Exception as error:  # noqa: BLE001 - a traceback could show confidential values
         sentence, code = _explain(error)
-        sentence = in_flags(sentence, command) if isinstance(error, Problem) else sentence
+        if isinstance(error, Problem):
+            sentence = in_flags(sentence, running(command, asked))
     else:
         if result != _INTERRUPTED:
             return result if isinstance(result, int) else Exit.DONE
@@ -141,26 +139,28 @@ def _bug(error: Exception) -> str:
     )
 
 
+def running(command: Any, arguments: list[str]) -> Any:
+    """Return the command that the arguments ask for: the last one that they name."""
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word, command)
+    return command
+
+
 def in_flags(sentence: str, command: Any) -> str:
     """Return a sentence with the flags of a command's options in place of Python's arguments.
 
     The library names what is wrong, the command line how to say it.
     """
-    known = dict(_options(command))
+    known = {
+        option.name: flag
+        for option in command.params
+        for flag in option.opts
+        if flag.startswith("--")
+    }
 
     def flag(match: re.Match[str]) -> str:
         name = _REPEATED.get(match[1], match[1])
         return known.get(name, match[0])
 
-    sentence = _CREATE.sub("'understudy ledger create'", _ARGUMENT.sub(flag, sentence))
+    sentence = _CREATE.sub("'understudy ledger create'", ARGUMENT.sub(flag, sentence))
     return _ABANDON.sub(r"'understudy ledger abandon LEDGER \1'", sentence)
-
-
-def _options(command: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name of every option of a command and of those below it, with its long flag."""
-    for each in command.params:
-        flags = [flag for flag in each.opts if flag.startswith("--")]
-        if flags:
-            yield each.name, flags[0]
-    for below in getattr(command, "commands", {}).values():
-        yield from _options(below)

@@ -40,15 +40,15 @@ def audit(
     """
     from understudy.audit import run
     from understudy.mechanisms import make_mechanism
-    from understudy.support.files import written_atomically
+    from understudy.support.files import check_place, written_atomically
     from understudy.support.progress import shown, stage
 
     if model != "beta":
         raise BadInput(f"the audit on a grid serves the beta model, not '{model}'.")
     if no_unit and rows_per_unit == 1:
         raise BadInput("--no-unit means nothing without --rows-per-unit: give both.")
-    if figure is not None and not figure.parent.is_dir():
-        raise BadInput(f"there is no directory '{figure.parent}' for the figure.")
+    if figure is not None:
+        check_place(figure)
     chosen = make_mechanism(mechanism, epsilon=epsilon, adjacency=adjacency)
     with shown(quiet=quiet or as_json) as progress, stage(progress, "Audit"):
         if record_weights:

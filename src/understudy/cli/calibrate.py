@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +67,10 @@ def calibrate(
     from understudy.periods.policy import reference_file
     from understudy.support.progress import shown
 
-    _check_place(out, force=force)
+    if out.suffix != ".toml":
+        raise BadInput(f"the policy must be a .toml file, and '{out}' is not.")
+    for path in (out, out.with_suffix(".html"), reference_file(out)):
+        check_new(path, force=force, what="policy")
     declared = Schema.load(schema)
     with shown(quiet=quiet) as progress:
         calibration = run(
@@ -102,18 +104,3 @@ def calibrate(
             f"May be shared: {', '.join(map(str, shared))}\n"
             f"Stays inside: {', '.join(map(str, inside))}"
         )
-
-
-def _check_place(out: Path, *, force: bool) -> None:
-    """Refuse, before any work is done, a place that nothing could be written to at its end."""
-    from understudy.periods.policy import reference_file
-
-    if out.suffix != ".toml":
-        raise BadInput(f"the policy must be a .toml file, and '{out}' is not.")
-    for path in (out, out.with_suffix(".html"), reference_file(out)):
-        check_new(path, force=force, what="policy")
-    place = out.absolute().parent
-    if not place.is_dir():
-        raise BadInput(f"there is no directory '{out.parent}' for the policy.")
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise BadInput(f"nothing can be written to '{place}': choose another directory.")

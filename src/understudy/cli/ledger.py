@@ -8,9 +8,7 @@ import typer
 
 from understudy.errors import BadInput
 
-app = typer.Typer(
-    help="Keep a record of what was spent on one protected population.", no_args_is_help=True
-)
+app = typer.Typer(help="Keep a record of what was spent on one protected population.")
 
 Where = Annotated[
     str, typer.Argument(metavar="FILE", help="Ledger file, or a PostgreSQL URL of SQLAlchemy.")

@@ -65,9 +65,12 @@ def load(
 
 
 def check_new(path: Path, *, force: bool, what: str) -> None:
-    """Refuse to overwrite a file."""
+    """Refuse to overwrite a file, and a place where none can be written."""
+    from understudy.support.files import check_place
+
     if path.exists() and not force:
         raise BadInput(f"'{path}' exists already: name another {what}, or add `force`.")
+    check_place(path)
 
 
 def say_where(directory: Path, headline: str) -> None:

@@ -37,7 +37,7 @@ class Skeleton:
     def __post_init__(self) -> None:
         if type(self.rows) is not int or not 1 <= self.rows <= LARGEST_ROWS:
             raise BadInput(
-                f"rows must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
+                f"`rows` must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
             )
 
     def drawn(self, generator: np.random.Generator) -> Columns:

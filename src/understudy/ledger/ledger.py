@@ -257,9 +257,10 @@ class Ledger:
             charge = next((each for each in chain.charges if each.number == number), None)
             if charge is None or known_as not in (None, charge.hash):
                 raise BadInput(f"{where} is not a charge.")
-            if number in chain.published:
-                raise BadInput(f"{where} is published already.")
-            if number in chain.settled:
+            settled = chain.settled.get(number)
+            if settled in (kind, EntryKind.PUBLISHED):
+                raise BadInput(f"{where} is {settled} already.")
+            if settled is not None:
                 raise BadInput(f"{where} was abandoned, so what it paid for cannot be published.")
             row = chain.following(
                 kind=kind, time=_now(), label=charge.label, details=text, refers_to=number

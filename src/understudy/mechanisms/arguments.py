@@ -25,13 +25,15 @@ def check_arguments(mechanism: Any) -> None:
 def _check_c1(c1: object) -> float:
     number = _check_number("c1", c1)
     if number < 0:
-        raise BadInput(f"c1 must not be negative, or risky records would count most; it is {c1!r}.")
+        raise BadInput(
+            f"`c1` must not be negative, or risky records would count most; it is {c1!r}."
+        )
     return number
 
 
 def _check_number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise BadInput(f"{name} must be a finite number, not {value!r}.")
+        raise BadInput(f"`{name}` must be a finite number, not {value!r}.")
     return float(value)
 
 
@@ -42,7 +44,7 @@ def _check_bins(bins: object) -> str | int:
         return bins
     if isinstance(bins, bool) or not isinstance(bins, int) or not 1 <= bins <= LARGEST_BINS:
         raise BadInput(
-            f"bins must be 'sqrt', 'ln' or a number from 1 to {LARGEST_BINS:,}, not {bins!r}."
+            f"`bins` must be 'sqrt', 'ln' or a number from 1 to {LARGEST_BINS:,}, not {bins!r}."
         )
     return bins
 
@@ -54,7 +56,7 @@ def _check_between(
         return None
     number = _check_number(name, value)
     if not above < number <= largest:
-        raise BadInput(f"{name} must be {words}, not {value!r}.")
+        raise BadInput(f"`{name}` must be {words}, not {value!r}.")
     return number
 
 
@@ -62,7 +64,7 @@ def _check_integer(name: str, largest: int, value: object) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= largest:
-        raise BadInput(f"{name} must be a whole number from 1 to {largest:,}, not {value!r}.")
+        raise BadInput(f"`{name}` must be a whole number from 1 to {largest:,}, not {value!r}.")
     return value
 
 

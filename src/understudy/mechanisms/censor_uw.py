@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
-from understudy.privacy.guarantee import Kind, Weights, bound_for
+from understudy.privacy.guarantee import Kind, Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,11 +25,6 @@ class CensorUw(RowMechanism):
     kind = Kind.STRICT
     weights = Weights.NONE
     draws_exactly = True
-
-    @property
-    def bound(self) -> float:
-        """The bound at which one draw costs ε."""
-        return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""

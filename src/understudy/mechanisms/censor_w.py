@@ -14,7 +14,7 @@ from understudy.mechanisms.reference import Reference, reference_from_theta
 from understudy.mechanisms.row import RowMechanism
 from understudy.mechanisms.weighted import weights_from_risk
 from understudy.models.base import Model
-from understudy.privacy.guarantee import Kind, Weights, bound_for
+from understudy.privacy.guarantee import Kind, Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +54,6 @@ class CensorW(RowMechanism):
     def reason(self) -> str | None:  # type: ignore[override]
         """Why the guarantee is not strict."""
         return _REASON if self.reference is None else None
-
-    @property
-    def bound(self) -> float:
-        """The bound of each record's score."""
-        return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
 
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Weigh each record by its risk, within the range of the table or of the reference."""

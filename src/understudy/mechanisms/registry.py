@@ -49,7 +49,7 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism:
     if "epsilon" in given:
         check_epsilon(given["epsilon"])
     for key in given.keys() - known.keys() - {"epsilon"}:
-        raise BadInput(f"the mechanism {name} has no option '{key}': leave it out.")
+        raise BadInput(f"the mechanism {name} does not take `{key}`: leave it out.")
     for key, field in known.items():
         if field.default is MISSING and key not in given:
             raise BadInput(f"the mechanism {name} needs `{key}`.")
@@ -87,7 +87,7 @@ def resolve_sampler(asked: str, mechanism: Mechanism, model: Model | None) -> st
         return asked
     if mechanism.draws_exactly and model.dimension <= LARGEST_EXACT_DIMENSION:
         raise BadInput(
-            f"exact draws add scores as whole numbers, which allows an epsilon up to "
+            f"exact draws add scores as whole numbers, which allows an `epsilon` up to "
             f"{2 * LARGEST_EXACT_BOUND:g}: use `sampler` nuts."
         )
     able = sorted(each.name for each in BY_NAME.values() if each.draws_exactly)

@@ -28,7 +28,7 @@ from understudy.mechanisms.fitting import (
 from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
 from understudy.mechanisms.request import Request
 from understudy.models.base import Data, Model
-from understudy.privacy.guarantee import Kind, Weights
+from understudy.privacy.guarantee import Kind, Weights, bound_for
 from understudy.samplers.exact import Selection, exact_draw
 from understudy.samplers.lipschitz import reach
 from understudy.samplers.nuts import Fit
@@ -51,9 +51,15 @@ class RowMechanism(Mechanism):
     """
 
     @property
-    @abstractmethod
+    def affordable(self) -> float:
+        """The size of a score at which one draw costs ε, where the mechanism takes one."""
+        assert self.target is not None
+        return bound_for(epsilon=self.target, adjacency=self.adjacency)
+
+    @property
     def bound(self) -> float:
-        """B, infinite where nothing is censored."""
+        """B: what ε affords, unless the mechanism censors nothing and says that it is infinite."""
+        return self.affordable
 
     @abstractmethod
     def alpha(self, risk: jax.Array) -> jax.Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from understudy._jax import jax, jnp
 from understudy.mechanisms.row import RowMechanism
 from understudy.mechanisms.weighted import weights_from_risk
-from understudy.privacy.guarantee import Kind, Weights, bound_for
+from understudy.privacy.guarantee import Kind, Weights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,8 @@ class WeightedE(RowMechanism):
         "is approached only as the number of records grows without limit."
     )
 
-    @property
-    def threshold(self) -> float:
-        """The size of α·f beyond which a record is dropped."""
-        return bound_for(epsilon=self.epsilon, adjacency=self.adjacency)
-
     def alpha(self, risk: jax.Array) -> jax.Array:
-        """Weigh each record by its risk, and drop it if it still reaches the threshold."""
+        """Weigh each record by its risk, and drop it if it still passes what ε affords."""
         weighted = weights_from_risk(risk, c1=self.c1, c2=self.c2)
         reaches = jnp.where(jnp.isfinite(risk), weighted * risk, 0.0)
-        return jnp.where(reaches > self.threshold, 0.0, weighted)
+        return jnp.where(reaches > self.affordable, 0.0, weighted)

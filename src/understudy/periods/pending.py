@@ -36,7 +36,7 @@ from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import plain
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
-from understudy.synthesis.charging import Account, ledger_unit
+from understudy.synthesis.charging import Account, ledger_unit, opened
 from understudy.synthesis.preparation import prepare
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import carry_out
@@ -88,8 +88,8 @@ class PendingRelease:
         """
         path = Path(policy)
         read = Policy.load(path)
-        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
-        _check_ledger(read, opened)
+        book = opened(ledger)
+        _check_ledger(read, book)
         schema = read.load_schema(path)
         reference = Fingerprint.load(reference_file(path), read.reference_digest)
         details = {
@@ -97,7 +97,7 @@ class PendingRelease:
             "policy_digest": read.digest,
             "schema_digest": schema.digest,
         }
-        chain = opened.chain()
+        chain = book.chain()
         check_next(details, chain)
         with stage(progress, "Model"):
             built = read.load_model(schema, model)
@@ -106,7 +106,7 @@ class PendingRelease:
         return cls(
             policy=read,
             details=details | {"population": read.population, "anchor": anchor},
-            ledger=opened,
+            ledger=book,
             schema=schema,
             reference=reference,
             model=built,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from understudy.adapters.loading import ModelFile
+from understudy.adapters.loading import ModelFile, load_model, model_file, names_file
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import BY_NAME, Mechanism, make_mechanism
@@ -160,8 +160,6 @@ class Policy:
             schema: What the table is declared to hold.
             given: The model, or its name, or `path/to/file.py:function`.
         """
-        from understudy.adapters.loading import load_model, names_file
-
         if given is not None and not isinstance(given, str):
             terms = model_terms(given)
             if terms != {name: getattr(self, name) for name in terms}:
@@ -187,8 +185,6 @@ class Policy:
 
     def _model_file(self, own: tuple[Path, str], given: str | None) -> ModelFile:
         """Read the file that was named, and refuse one that is not what was calibrated with."""
-        from understudy.adapters.loading import model_file, names_file
-
         wanted = f"`model` path/to/{own[0].name}:{own[1]}"
         if given is None:
             raise Refused(

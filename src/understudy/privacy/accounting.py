@@ -138,7 +138,7 @@ def epsilon_at(cost: Cost, *, delta: float) -> float:
 def check_delta(delta: object) -> float:
     """Return δ as a float if it lies between 0 and 1, and refuse it otherwise."""
     if isinstance(delta, bool) or not isinstance(delta, int | float) or not 0 < delta < 1:
-        raise BadInput(f"delta must be a number between 0 and 1, not {delta!r}.")
+        raise BadInput(f"`delta` must be a number between 0 and 1, not {delta!r}.")
     return float(delta)
 
 

@@ -49,7 +49,7 @@ class Adjacency(StrEnum):
             return cls(text)
         except ValueError:
             known = " or ".join(f"'{adjacency}'" for adjacency in cls)
-            raise BadInput(f"adjacency must be {known}, not {text!r}.") from None
+            raise BadInput(f"`adjacency` must be {known}, not {text!r}.") from None
 
     @property
     def steps(self) -> int:
@@ -87,10 +87,10 @@ class Weights(StrEnum):
 def check_epsilon(epsilon: object) -> float:
     """Return ε as a float if it is a positive finite number, and refuse it otherwise."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
-        raise BadInput(f"epsilon must be a positive number, not {epsilon!r}.")
+        raise BadInput(f"`epsilon` must be a positive number, not {epsilon!r}.")
     if not SMALLEST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise BadInput(
-            f"epsilon must be a positive number from {SMALLEST_EPSILON:g} to "
+            f"`epsilon` must be a positive number from {SMALLEST_EPSILON:g} to "
             f"{LARGEST_EPSILON:g}, not {epsilon!r}."
         )
     return float(epsilon)

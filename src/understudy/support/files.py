@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from understudy.errors import BadInput
+
 REPLACED = "replaced"
 """Name, in a hidden directory, of what is moved out of the way of its successor."""
 
@@ -49,6 +51,19 @@ def hidden_directory(destination: Path) -> Iterator[Path]:
     prefix, parent = _prefix(destination), destination.parent
     with _held(lambda: Path(tempfile.mkdtemp(prefix=prefix, dir=parent))) as hidden:
         yield hidden
+
+
+def check_place(path: Path) -> None:
+    """Refuse, before any work is done, a path at which nothing could be written at its end."""
+    place = path.absolute().parent
+    if not place.exists():
+        raise BadInput(f"there is no directory '{path.parent}'.")
+    try:
+        # Permissions do not tell: some file systems take no files from anybody.
+        with hidden_directory(path):
+            pass
+    except OSError:
+        raise BadInput(f"nothing can be written to '{place}': choose another directory.") from None
 
 
 def sweep(destination: Path) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from understudy.errors import BadInput
 
 if TYPE_CHECKING:
-    import jax
+    from understudy._jax import jax
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if self.seed is not None and not (type(self.seed) is int and 0 <= self.seed < 2**63):
-            raise BadInput(f"seed must be a whole number from 0 to 2^63 − 1, not {self.seed!r}.")
+            raise BadInput(f"`seed` must be a whole number from 0 to 2^63 − 1, not {self.seed!r}.")
         sequence = None if self.seed is None else np.random.SeedSequence(self.seed)
         object.__setattr__(self, "_sequence", sequence)
 

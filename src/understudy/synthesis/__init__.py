@@ -1,4 +1,6 @@
-"""From a table to a release: request, prepare, charge, draw, simulate, release.
+"""From a table to a release: prepare, plan, charge, draw, simulate, promise, measure, release.
+
+A file for each phase, but for two: the mechanism plans and draws (`mechanisms`).
 
 run            `synthesize`: the whole way, in the order in which it is gone; `Synthesizer`
 preparation    everything that can be checked and settled first, as one request

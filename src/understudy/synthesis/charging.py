@@ -6,6 +6,7 @@ knows what was seen of it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +64,16 @@ class Charge:
                     leave(COMPLETE)
 
 
+def opened(ledger: object) -> Ledger:
+    """Return a ledger, wherever it is."""
+    if isinstance(ledger, Ledger):
+        return ledger
+    if not isinstance(ledger, str | os.PathLike):
+        kind = type(ledger).__name__
+        raise BadInput(f"`ledger` must be a ledger or the file that it is in, not a {kind}.")
+    return Ledger.open(ledger)
+
+
 def charged(
     ledger: Ledger | Account | str | Path | None,
     plan: Plan,
@@ -77,8 +88,7 @@ def charged(
     if isinstance(ledger, Account):
         account = ledger
     else:
-        opened = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
-        account = Account(opened, {}, lambda chain: None)
+        account = Account(opened(ledger), {}, lambda chain: None)
     if cost is None:
         raise Refused(
             f"only a strict or conditional guarantee can be charged to a ledger, and this one is "

@@ -42,10 +42,11 @@ def prepare(
 ) -> Request:
     """Check everything that can be checked, and return what was asked for as one value."""
     started = time.monotonic()
+    check_given(model, mechanism)
     if isinstance(tables, bool) or not isinstance(tables, int) or not 1 <= tables <= LARGEST_TABLES:
-        raise BadInput(f"tables must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
+        raise BadInput(f"`tables` must be a number from 1 to {LARGEST_TABLES}, not {tables!r}.")
     if calibrated_on is not None and calibrated_on not in CALIBRATED_ON:
-        raise BadInput(f"calibrated_on must be public or confidential, not {calibrated_on!r}.")
+        raise BadInput(f"`calibrated_on` must be public or confidential, not {calibrated_on!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     built = _declared(built) if mechanism.needs_model and built is not None else None
     chosen = resolve_sampler(sampler, mechanism, built)
@@ -80,6 +81,17 @@ def prepare(
         progress=progress,
         started=started,
     )
+
+
+def check_given(model: object, mechanism: object) -> None:
+    """Refuse what is no model or no mechanism, such as the name of one."""
+    # Only their types are told: in the wrong order, one of them is the confidential table.
+    if not isinstance(model, Model | Schema):
+        kind = type(model).__name__
+        raise BadInput(f"`model` must be a model such as beta(schema), or a schema, not a {kind}.")
+    if not isinstance(mechanism, Mechanism):
+        kind = type(mechanism).__name__
+        raise BadInput(f"`mechanism` must be one such as Anchored(epsilon=1.0), not a {kind}.")
 
 
 def _declared(model: Model) -> Model:

@@ -27,7 +27,13 @@ from understudy.errors import BadInput
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Guarantee
 from understudy.support.confidential import Confidential
-from understudy.support.files import REPLACED, current_umask, hidden_directory, sweep
+from understudy.support.files import (
+    REPLACED,
+    check_place,
+    current_umask,
+    hidden_directory,
+    sweep,
+)
 from understudy.support.stopping import uninterrupted
 from understudy.synthesis.charging import Charge
 
@@ -202,19 +208,17 @@ def check_destination(destination: Path, *, force: bool | None) -> None:
     the destination is removed.
     """
     sweep(destination)
-    if not (destination.exists() or destination.is_symlink()):
-        above = next(parent for parent in destination.absolute().parents if parent.exists())
-        if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
-            raise BadInput(f"nothing can be written to '{above}': choose another directory.")
-        return
-    if not force:
+    exists = destination.exists() or destination.is_symlink()
+    if exists and not force:
         remedy = "" if force is None else ", or replace the release in it with `force`"
         raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
-    if not _is_release(destination):
+    if exists and not _is_release(destination):
         raise BadInput(
             f"'{destination}' holds something other than a release, so it is not replaced, even "
             f"with `force`."
         )
+    above = next(parent for parent in destination.absolute().parents if parent.exists())
+    check_place(above / destination.name)
 
 
 def released_schema(destination: Path) -> str | None:

@@ -1,6 +1,7 @@
 """From a model, a table and a mechanism to a release.
 
-    request -> prepare -> plan -> charge the ledger -> draw θ -> simulate from θ -> Release
+    prepare a Request -> plan -> charge the ledger -> draw θ -> simulate from θ
+        -> promise -> measure -> Release
 
 Everything after the draw of θ is post-processing: rows are simulated from the published θ and from
 public predictors, and need no confidential value.
@@ -24,7 +25,7 @@ from understudy.models.base import Model
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
 from understudy.synthesis.measuring import earlier_table, measured
-from understudy.synthesis.preparation import prepare
+from understudy.synthesis.preparation import check_given, prepare
 from understudy.synthesis.promise import promise
 from understudy.synthesis.release import Release
 from understudy.synthesis.simulation import simulate
@@ -179,6 +180,7 @@ class Synthesizer:
             table: The confidential table, or the file that it is in.
         """
         model = Schema.load(self.model) if isinstance(self.model, str | Path) else self.model
+        check_given(model, self.mechanism)
         if isinstance(model, Schema) and self.mechanism.needs_model:
             from understudy.models.table.joint import joint
 

@@ -90,11 +90,11 @@ def test_a_histogram_s_policy_has_neither_model_nor_anchor(workplace, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"reference_is": "secret"}, "must be public or confidential"),
-        ({"draws": 0}, "draws must be a number"),
-        ({"periods": 0.5}, "periods must be a number"),
+        ({"reference_is": "secret"}, "`reference_is` must be public or confidential"),
+        ({"draws": 0}, "`draws` must be a number"),
+        ({"periods": 0.5}, "`periods` must be a number"),
         ({"target": "ecdf=1"}, "METRIC=VALUE"),
-        ({"epsilon": -1.0}, "epsilon"),
+        ({"epsilon": -1.0}, "`epsilon` must be"),
         ({"budget": float("nan")}, "positive finite number"),
         ({"budget": 0.0}, "positive finite number"),
         (

@@ -42,7 +42,6 @@ is infinite for k < 1 and zero for k > 1, and the log-likelihood is that limit.
 from __future__ import annotations
 
 import numpy as np
-from jax.scipy.special import erfcx
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
@@ -111,7 +110,7 @@ def log_normal_mass(low: jax.Array, high: jax.Array) -> jax.Array:
 
     On one side of zero, both tails are measured in units of the nearer one: exp(−near²/2).
     """
-    root = np.sqrt(2.0)
+    root, erfcx = np.sqrt(2.0), jax.scipy.special.erfcx
     near = jnp.minimum(jnp.abs(low), jnp.abs(high))
     far = jnp.maximum(jnp.abs(low), jnp.abs(high))
     nearer = erfcx(near / root) / 2

@@ -225,7 +225,7 @@ def _check(reference_is: str, population: str, **numbers: int) -> None:
             "say who is protected, in the words of their ledger: `population` 'people who ...'."
         )
     if reference_is not in ("public", "confidential"):
-        raise BadInput(f"the reference must be public or confidential, not '{reference_is}'.")
+        raise BadInput(f"`reference_is` must be public or confidential, not '{reference_is}'.")
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= 1000:
-            raise BadInput(f"{name} must be a number from 1 to 1000, not {number!r}.")
+            raise BadInput(f"`{name}` must be a number from 1 to 1000, not {number!r}.")
