@@ -227,11 +227,12 @@ def project(vectors: jax.Array, directions: jax.Array) -> jax.Array:
 def slopes(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
     """Return ∇f_θ(x) of each record, at the moved record where f itself is infinite."""
 
-    def loglik(data: Data) -> Any:
-        return lambda position: model.record_loglik(model.constrain(position), data)
+    def loglik(position: jax.Array, data: Data) -> jax.Array:
+        return model.record_loglik(model.constrain(position), data)
 
-    def both(data: Data) -> jax.Array:
-        return jnp.where(jnp.isfinite(g := jax.jacfwd(loglik(data))(z)), g, 0.0)
+    def slope(data: Data) -> jax.Array:
+        return jnp.nan_to_num(jax.jacfwd(loglik)(z, data), nan=0.0, posinf=0.0, neginf=0.0)
 
-    finite = jnp.isfinite(loglik(own)(z))
-    return jnp.where(finite[:, None], both(own), both(moved))
+    if moved is own:
+        return slope(own)
+    return jnp.where(jnp.isfinite(loglik(z, own))[:, None], slope(own), slope(moved))

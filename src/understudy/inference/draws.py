@@ -58,7 +58,7 @@ def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: in
 class _Pool:
     """Simulated records that stand for any θ nearby."""
 
-    parts: tuple[Simulated, ...]
+    records: Simulated
     contributions: Floats
     log_density: Floats
     """log q of each record."""
@@ -76,18 +76,17 @@ class _Pool:
         spread = np.linalg.cholesky(mode.covariance)
         others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
         places = np.array([evidence.position(p) for p in (mode.point, *others)])
-        parts = tuple(population.simulate(z, source, _POOL // _COMPONENTS) for z in places)
-        values = np.concatenate([part.contributions(evidence.contributions) for part in parts])
-        mixture = [logsumexp(part.loglik(places), axis=0) for part in parts]
-        pool = cls(parts, values, np.concatenate(mixture) - np.log(_COMPONENTS), np.zeros(1))
-        size = evidence.size(mode.point)
-        correction = mode.prediction.mean / size - pool.means(places[:1])[0]
-        return cls(parts, values, pool.log_density, correction)
+        parts = [population.simulate(z, source, _POOL // _COMPONENTS) for z in places]
+        records = Simulated.pooled(parts)
+        values = records.contributions(evidence.contributions)
+        mixture = logsumexp(records.loglik(places), axis=0) - np.log(_COMPONENTS)
+        pool = cls(records, values, mixture, np.zeros(1))
+        own = mode.prediction.mean / evidence.size(mode.point)
+        return replace(pool, correction=own - pool.means(places[:1])[0])
 
     def means(self, z: Floats) -> Floats:
         """Return μ(θ) for each row of unconstrained coordinates."""
-        loglik = np.concatenate([part.loglik(z) for part in self.parts], axis=1)
-        ratio = loglik - self.log_density
+        ratio = self.records.loglik(z) - self.log_density
         weight = np.exp(ratio - ratio.max(axis=1, keepdims=True))
         weight /= weight.sum(axis=1, keepdims=True)
         return weight @ self.contributions + self.correction

@@ -12,7 +12,7 @@ varies. Each row is then simulated several times, and moments are taken within r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
@@ -84,12 +84,21 @@ class Simulated:
     columns: Columns
     repeats: int
 
+    @classmethod
+    def pooled(cls, parts: Sequence[Simulated]) -> Simulated:
+        """Return several of them as one, whose public rows are not fixed."""
+        columns = {
+            name: np.concatenate([part.columns[name] for part in parts])
+            for name in parts[0].columns
+        }
+        return cls(parts[0].model, columns, 1)
+
     @cached_property
-    def prepared(self) -> tuple[Data, Data]:
-        """The records as the model prepares them, as they are and moved inwards."""
+    def prepared(self) -> tuple[Data, Data | None]:
+        """The records as the model prepares them, and moved inwards where any has to be."""
         own, moved = self.model.prepare(self.columns), inside(self.model, self.columns)
         same = all(np.array_equal(moved[name], self.columns[name]) for name in moved)
-        return own, own if same else self.model.prepare(moved)
+        return own, None if same else self.model.prepare(moved)
 
     @cached_property
     def records(self) -> int:
@@ -116,13 +125,14 @@ class Simulated:
         centred = (rows - rows.mean(axis=0)) * np.sqrt(self.repeats / (self.repeats - 1))
         return centred.reshape(values.shape)
 
-    def _evaluate(self, kernel: object, z: Floats) -> Floats:
-        own, moved = ({k: np.asarray(v) for k, v in d.items()} for d in self.prepared)
+    def _evaluate(self, kernel: Callable[..., jax.Array], z: Floats) -> Floats:
+        """Return what a kernel makes of the records, in chunks of one shape."""
+        data = [None if d is None else _on_host(d) for d in self.prepared]
         parts = []
         for start in range(0, self.records, _CHUNK):
             chosen = np.minimum(np.arange(start, start + _CHUNK), self.records - 1)
-            data = [{k: jnp.asarray(v[chosen]) for k, v in d.items()} for d in (own, moved)]
-            parts.append(np.asarray(kernel(self.model, jnp.asarray(z), *data)))  # type: ignore[operator]
+            part = (None if d is None else {k: v[chosen] for k, v in d.items()} for d in data)
+            parts.append(np.asarray(kernel(self.model, z, *part)))
         return np.concatenate(parts)[: self.records]
 
 
@@ -156,16 +166,22 @@ def _theta(model: Model, z: jax.Array) -> Theta:
     return model.constrain(z)
 
 
-@partial(jax.jit, static_argnames="model")
-def _slopes(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
-    return slopes(model, z, own, moved)
+def _on_host(data: Data) -> Columns:
+    return {name: np.asarray(values) for name, values in data.items()}
 
 
 @partial(jax.jit, static_argnames="model")
-def _logliks(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
+def _slopes(model: Model, z: jax.Array, own: Data, moved: Data | None) -> jax.Array:
+    return slopes(model, z, own, own if moved is None else moved)
+
+
+@partial(jax.jit, static_argnames="model")
+def _logliks(model: Model, z: jax.Array, own: Data, moved: Data | None) -> jax.Array:
     def one(position: jax.Array) -> jax.Array:
         theta = model.constrain(position)
         loglik = model.record_loglik(theta, own)
+        if moved is None:
+            return loglik
         return jnp.where(jnp.isfinite(loglik), loglik, model.record_loglik(theta, moved))
 
     return jax.lax.map(one, z, batch_size=16).T
