@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
-from understudy.models.base import Data, Theta
+from understudy.models.base import Data, Theta, host_generator
 from understudy.models.beta import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
@@ -33,6 +35,7 @@ from understudy.models.priors import Prior
 
 _UNIFORM = Prior("beta", (1.0, 1.0))
 _SMALLEST_SHARE = 1e-15
+_SMALLEST_SHAPE = 1e-100
 _PRECISION = Extra("lambda", Prior("pareto", (PRECISION_FLOOR, PRECISION_SHAPE)))
 
 
@@ -111,9 +114,9 @@ def _beta_regression(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
 
 
 def _draw_beta(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
-    """Return draws of u."""
-    mean, one_minus_mean = _means(eta)
-    return jax.random.beta(key, theta["lambda"] * mean, theta["lambda"] * one_minus_mean)
+    """Return draws of u, by NumPy, which draws faster than JAX and compiles nothing."""
+    shapes = (np.maximum(theta["lambda"] * mean, _SMALLEST_SHAPE) for mean in _means(eta))
+    return jnp.asarray(host_generator(key).beta(*shapes))
 
 
 def _means(eta: jax.Array) -> tuple[jax.Array, jax.Array]:
