@@ -52,6 +52,7 @@ PROMISED = {
     "censor-uw": {"kind": "conditional", "weights": "none", "sampler": "nuts"},
     "censor-w": {"kind": "asymptotic", "weights": "same-data", "sampler": "nuts"},
     "ph": {"kind": "strict", "weights": "none", "sampler": "none"},
+    "summary": {"kind": "strict", "weights": "none", "sampler": "none"},
 }
 
 TWO_COLUMNS = """\
@@ -124,6 +125,7 @@ PROMISED = {
     "censor-uw": {"kind": "conditional", "weights": "none", "sampler": "nuts"},
     "censor-w": {"kind": "asymptotic", "weights": "same-data", "sampler": "nuts"},
     "ph": {"kind": "strict", "weights": "none", "sampler": "none"},
+    "summary": {"kind": "strict", "weights": "none", "sampler": "none"},
 }
 
 

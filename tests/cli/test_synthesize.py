@@ -415,3 +415,24 @@ def test_a_numpyro_function_synthesises_two_columns_at_once(two_columns):
         "spread",
     }
     assert diagnostics(two_columns)["utility"].keys() == {"salary", "gender"}
+
+
+def test_a_summary_publishes_its_sums_and_promises_strictly(tmp_path, survey):
+    options = ("--mechanism", "summary", "--model", "beta", "--epsilon", "1", "--tables", "2")
+    made = synthesize(survey.write(tmp_path), "out", *options)
+    promised = guarantee(made)
+    assert promised["kind"] == "strict"
+    assert promised["epsilon"] == {"add-remove": 1.0, "replace-one": 2.0}
+    assert (promised["draws"], promised["stages"]) == (2, 2)
+    published = parameters(made)
+    assert [each["kind"] for each in published["rounds"]] == ["table", "score"]
+    assert published["parameters"] == published["draws"][0]
+    assert "rounds" not in parameters(made, "-2")
+
+
+def test_a_summary_has_no_sampler(tmp_path, survey, capsys):
+    survey.write(tmp_path)
+    job = ["synthesize", tmp_path / "survey.csv", "--schema", tmp_path / "survey.toml"]
+    job += ["--out", tmp_path / "out", "--model", "beta", "--mechanism", "summary"]
+    assert cli.run([*map(str, job), "--epsilon", "1", "--sampler", "nuts"]) == 2
+    assert "draws nothing but noise: leave out --sampler" in capsys.readouterr().err

@@ -86,6 +86,11 @@ class Summary(Mechanism):
         return replace(self, anchor=theta)
 
     @classmethod
+    def trials(cls) -> Sequence[Mapping[str, float]]:
+        """It has nothing to settle but ε."""
+        return ({},)
+
+    @classmethod
     def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
         """Refuse a schema whose records cannot be simulated as they are."""
         super().check_serves(schema, model, public=public)

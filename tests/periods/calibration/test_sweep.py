@@ -50,9 +50,9 @@ def test_the_distance_is_the_worse_of_two_measures_and_infinite_without_a_draw()
     assert nothing.spread == 0.0
 
 
-def test_a_public_reference_allows_sixty():
+def test_a_public_reference_allows_all_settings():
     tried = settings(SCHEMA, MODEL, public=True)
-    assert len(tried) == len(set(tried)) == 60
+    assert len(tried) == len(set(tried)) == 66
     assert [s.epsilon for s in tried] == sorted(s.epsilon for s in tried)
 
 
