@@ -45,3 +45,37 @@ def test_where_nothing_is_censored_nothing_is_counted(score, bound):
 def test_the_report_says_where_records_were_censored():
     page = tiny_page(largest_score=np.ones(3), bound=1.0, outcome=("pay", np.arange(3.0)))
     assert "Where records were censored, by their pay" in Reader(page.render()).text
+
+
+SUMMARY = {
+    "rounds": [
+        {"kind": "table", "entries": 24, "epsilon": 0.3, "noise_sd": 4.7},
+        {"kind": "score", "entries": 2, "epsilon": 0.7, "noise_sd": 5.1},
+    ],
+    "dimension": 5,
+    "directions": 2,
+    "misfit": {"chi2": 20.0, "entries": 26, "p_value": 0.4},
+    "fit": {"attempts": 1, "steps": 9, "settled": True},
+}
+
+
+def test_a_summary_says_what_was_measured_and_what_was_left_to_the_prior():
+    told = influence.measured(SUMMARY)
+    assert told["rounds"] == [("1", "table", "24", "0.3", "4.7"), ("2", "score", "2", "0.7", "5.1")]
+    assert told["left_out"] == 3
+    assert not told["doubtful"]
+
+
+def test_a_model_that_does_not_fit_is_doubtful():
+    told = influence.measured(SUMMARY | {"misfit": SUMMARY["misfit"] | {"p_value": 1e-4}})
+    assert told["doubtful"]
+
+
+def test_other_mechanisms_have_measured_nothing():
+    assert influence.measured({}) is None
+
+
+def test_the_report_shows_what_was_measured():
+    text = " ".join(Reader(tiny_page(diagnostics=SUMMARY).render()).words)
+    assert "Of 5 directions of the parameters 3 were left to the prior" in text
+    assert "The model can produce what was measured" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -253,4 +254,15 @@ def _diagnostics(posterior: Posterior) -> dict[str, Any]:
             "p_value": posterior.p_value,
         },
         "fit": {"attempts": posterior.attempts, "steps": mode.steps, "settled": mode.settled},
+        "rounds": [
+            {
+                "kind": each.contribution.kind,
+                "entries": each.contribution.width,
+                "epsilon": each.epsilon,
+                "noise_sd": math.sqrt(each.noise.variance) / each.contribution.unit,
+            }
+            for each in posterior.evidence.measurements
+        ],
+        "directions": len(posterior.evidence.contributions[-1].to_dict()["directions"]),
+        "dimension": model.dimension,
     }

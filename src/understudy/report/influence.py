@@ -38,6 +38,10 @@ def facts(
     ]
 
 
+_DOUBTFUL = 1e-3
+"""A model that fits so badly by chance no more often than this cannot have made the table."""
+
+
 def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the stages of an anchored draw: weight, threshold, bound, effective candidates."""
     return [
@@ -50,6 +54,30 @@ def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
         )
         for number, stage in enumerate(diagnostics.get("stages") or (), start=1)
     ]
+
+
+def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return what a summary has measured, and how well its model explains that."""
+    rounds = diagnostics.get("rounds")
+    if rounds is None:
+        return None
+    return {
+        "rounds": [
+            (
+                str(number),
+                each["kind"],
+                f"{each['entries']:,}",
+                readable(each["epsilon"]),
+                readable(each["noise_sd"]),
+            )
+            for number, each in enumerate(rounds, start=1)
+        ],
+        "dimension": diagnostics["dimension"],
+        "left_out": diagnostics["dimension"] - diagnostics["directions"],
+        "p_value": percent(diagnostics["misfit"]["p_value"]),
+        "doubtful": diagnostics["misfit"]["p_value"] < _DOUBTFUL,
+        "attempts": diagnostics["fit"]["attempts"],
+    }
 
 
 def coarse_stages(diagnostics: Mapping[str, Any]) -> list[int]:

@@ -87,6 +87,7 @@ class Page(Confidential):
             pairs=table_sections.pairs({"": self.pairs}),
             influence={
                 "stages": influence.stages(self.diagnostics),
+                "measured": influence.measured(self.diagnostics),
                 "coarse": influence.coarse_stages(self.diagnostics),
                 "mostly_censored": influence.mostly_censored(self.diagnostics, self.records),
                 "facts": influence.facts(self.diagnostics, self.largest_score, self.records),
