@@ -41,7 +41,14 @@ def height_on_grid(evidence, point):
     return -likelihood - evidence.log_prior(point[None])[0]
 
 
-@pytest.mark.parametrize("shapes", [(0.8, 5.0), (60.0, 15.0), (150.0, 350.0)])
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        (60.0, 15.0),
+        pytest.param((0.8, 5.0), marks=pytest.mark.slow),
+        pytest.param((150.0, 350.0), marks=pytest.mark.slow),
+    ],
+)
 def test_the_mode_is_that_of_the_posterior(shapes):
     evidence = beta_evidence(1, shapes=shapes)
     source = Source(2)
@@ -54,6 +61,7 @@ def test_the_mode_is_that_of_the_posterior(shapes):
     assert (np.abs(mode.point - best.x) < 0.35 * spread).all()
 
 
+@pytest.mark.slow
 def test_the_precision_is_the_curvature_of_the_posterior():
     evidence = beta_evidence(3)
     source = Source(4)

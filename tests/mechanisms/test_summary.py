@@ -112,6 +112,7 @@ def test_the_table_is_read_by_sums_alone(monkeypatch):
     pd.testing.assert_frame_equal(one.synthetic, two.synthetic)
 
 
+@pytest.mark.slow
 def test_several_tables_come_from_draws_of_their_own():
     release = us.synthesize(BETA, TABLE, Summary(epsilon=1.0), seed=5, tables=3)
     thetas = [each["parameters"] for each in release.parameters]
@@ -134,6 +135,7 @@ def test_an_anchor_that_is_no_value_of_the_model_is_refused():
         us.synthesize(BETA, TABLE, Summary(epsilon=1.0, anchor={"phi": 2.0}), seed=6)
 
 
+@pytest.mark.slow
 def test_known_predictors_are_not_counted():
     schema = schema_of(x=SHARE, g=PUBLIC)
     model = us.formula("x ~ g", family="beta", schema=schema)
@@ -143,6 +145,7 @@ def test_known_predictors_are_not_counted():
     assert release.parameters[0]["rounds"][1]["definition"]["count"] == 0
 
 
+@pytest.mark.slow
 def test_several_outcomes_begin_with_a_table_of_each():
     import numpyro
     import numpyro.distributions as dist
@@ -199,7 +202,14 @@ def test_records_that_are_not_simulated_as_they_are_declared_are_refused(extra, 
         Summary(epsilon=1.0).plan(request)
 
 
-@pytest.mark.parametrize("values", [np.full(200, 0.3), np.zeros(200), np.ones(200)])
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.zeros(200),
+        pytest.param(np.full(200, 0.3), marks=pytest.mark.slow),
+        pytest.param(np.ones(200), marks=pytest.mark.slow),
+    ],
+)
 def test_constant_columns_and_records_at_a_bound_end_with_a_release(values):
     table = pd.DataFrame({"x": values})
     release = us.synthesize(
