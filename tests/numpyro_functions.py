@@ -4,9 +4,12 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pandas as pd
+import pytest
 
 from understudy._jax import jnp
+from understudy.adapters.numpyro import from_numpyro
 from understudy.domain.schema import Schema
+from understudy.errors import BadInput
 
 SIZE = 500
 SCHEMA = Schema.from_dict(
@@ -24,6 +27,16 @@ SHORT = [0.5 * k for k in range(57)]
 REAL = Schema.from_dict(
     {"columns": {"y": {"role": "confidential", "type": "continuous", "bounds": [-20, 20]}}}
 )
+
+
+def refusal(function):
+    """Return the one sentence with which a function is refused."""
+    with pytest.raises(BadInput) as fault:
+        from_numpyro(function, schema=SCHEMA)
+    told = str(fault.value)
+    assert "\n" not in told
+    assert told.endswith(".")
+    return told
 
 
 def wrong_return(y, n):

@@ -1,11 +1,13 @@
 """What must hold for a user's model: sentences, each record alone, and finite gradients."""
 
+import re
+
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
 
-from numpyro_functions import REAL, SCHEMA, schema_with, table_likelihood
+from numpyro_functions import REAL, SCHEMA, refusal, schema_with, table_likelihood
 from understudy._jax import jax, jnp
 from understudy.adapters.checks import scored_alone
 from understudy.adapters.numpyro import from_numpyro
@@ -135,10 +137,7 @@ def nan_when_simulating(y, n):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence):
-    with pytest.raises(BadInput, match=sentence) as fault:
-        from_numpyro(function, schema=SCHEMA)
-    assert "\n" not in str(fault.value)
-    assert str(fault.value).endswith(".")
+    assert re.search(sentence, refusal(function))
 
 
 def counted_levels(kind, n):

@@ -1,11 +1,13 @@
 """What is asked of a user's function before it is run, and of the running itself."""
 
+import re
+
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
 
-from numpyro_functions import REAL, SCHEMA, SHORT, TABLE, WEIGHTS, centred, raises
+from numpyro_functions import REAL, SCHEMA, SHORT, TABLE, WEIGHTS, centred, raises, refusal
 from understudy._jax import jax
 from understudy.adapters.numpyro import from_numpyro
 from understudy.errors import BadInput
@@ -56,10 +58,7 @@ def the_same_name_twice(y, n):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence):
-    with pytest.raises(BadInput, match=sentence) as fault:
-        from_numpyro(function, schema=SCHEMA)
-    assert "\n" not in str(fault.value)
-    assert str(fault.value).endswith(".")
+    assert re.search(sentence, refusal(function))
 
 
 def switching(y, n):

@@ -1,10 +1,12 @@
 """What a NumPyro function's sites must look like, and the sentences where they do not."""
 
+import re
+
 import numpyro
 import numpyro.distributions as dist
 import pytest
 
-from numpyro_functions import REAL, SCHEMA, SIZE, wrong_return
+from numpyro_functions import REAL, SIZE, refusal, wrong_return
 from understudy._jax import jnp
 from understudy.adapters.numpyro import from_numpyro
 from understudy.errors import BadInput
@@ -63,10 +65,7 @@ def other_outcome_baked_in(y, n):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_a_badly_written_numpyro_model_is_told_what_to_change(function, sentence):
-    with pytest.raises(BadInput, match=sentence) as fault:
-        from_numpyro(function, schema=SCHEMA)
-    assert "\n" not in str(fault.value)
-    assert str(fault.value).endswith(".")
+    assert re.search(sentence, refusal(function))
 
 
 def endless(y, n):

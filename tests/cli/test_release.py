@@ -78,23 +78,23 @@ def refused(office, capsys, reason, *given, **more):
 def test_a_changed_bound_is_refused(office, capsys):
     schema = office / "pay.toml"
     schema.write_text(schema.read_text().replace("100", "120"))
-    refused(office, capsys, "has changed since the policy was calibrated", "2026-01")
+    assert refused(office, capsys, "has changed since the policy was calibrated", "2026-01")
 
 
 def test_a_replayed_period_is_refused(office, capsys):
     assert run(arguments(office, "2026-01")) == 0
     shutil.rmtree(office / "2026-01")
-    refused(office, capsys, "cannot be released twice", "2026-01")
+    assert refused(office, capsys, "cannot be released twice", "2026-01")
 
 
 def test_a_period_out_of_order_is_refused(office, capsys):
     assert run(arguments(office, "2026-02")) == 0
-    refused(office, capsys, "out of order", "2026-01")
+    assert refused(office, capsys, "out of order", "2026-01")
 
 
 def test_another_population_s_ledger_is_refused(office, capsys):
     us.Ledger.create(office / "b.db", budget=2.0, adjacency="add-remove", population="pupils")
-    refused(office, capsys, "the ledger protects 'pupils'", "2026-01", ledger="b.db")
+    assert refused(office, capsys, "the ledger protects 'pupils'", "2026-01", ledger="b.db")
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,13 @@ def test_another_population_s_ledger_is_refused(office, capsys):
 def test_a_ledger_with_other_terms_is_refused(office, capsys, changed, reason):
     given = {"budget": 2.0, "adjacency": "add-remove", "population": "staff"} | changed
     us.Ledger.create(office / "b.db", **given)
-    refused(office, capsys, reason, "2026-01", ledger="b.db")
+    assert refused(office, capsys, reason, "2026-01", ledger="b.db")
 
 
 def test_an_edited_policy_is_refused(office, capsys):
     policy = office / "POLICY.toml"
     policy.write_text(policy.read_text().replace("epsilon = 0.5", "epsilon = 0.1"))
-    refused(office, capsys, "was edited", "2026-01")
+    assert refused(office, capsys, "was edited", "2026-01")
 
 
 @pytest.mark.slow
@@ -136,13 +136,13 @@ def test_another_policy_for_the_same_ledger_is_refused(office, capsys):
     assert run(arguments(office, "2026-01")) == 0
     replace(Policy.load(office / "POLICY.toml"), epsilon=0.25).write(office / "OTHER.toml")
     shutil.copy(office / "POLICY.reference.json", office / "OTHER.reference.json")
-    refused(office, capsys, "had another policy", "2026-02", policy="OTHER.toml")
+    assert refused(office, capsys, "had another policy", "2026-02", policy="OTHER.toml")
 
 
 def test_an_abandoned_charge_has_to_be_named_as_one(office, capsys):
     issue = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
     late = issue.release(office / "1.csv")  # Charged, drawn, and not written yet.
-    refused(office, capsys, "ledger abandon LEDGER 1", "2026-01")
+    assert refused(office, capsys, "ledger abandon LEDGER 1", "2026-01")
     assert run(["ledger", "abandon", str(office / "ledger.db"), "1"]) == 0
     assert "Entry 1 is abandoned" in capsys.readouterr().out
     assert run(arguments(office, "2026-01")) == 0
@@ -156,10 +156,10 @@ def test_an_abandoned_charge_has_to_be_named_as_one(office, capsys):
 
 
 def test_the_public_reference_itself_is_not_released(office, capsys):
-    refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
-    refused(office, capsys, "public reference", "2026-01", "--dry-run", table=0)
+    assert refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
+    assert refused(office, capsys, "public reference", "2026-01", "--dry-run", table=0)
     pd.read_csv(office / "0.csv")[::-1].to_csv(office / "0.csv", index=False)
-    refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
+    assert refused(office, capsys, "calibrated on as a public reference", "2026-01", table=0)
 
 
 SAME = {
@@ -224,11 +224,11 @@ class TestReferenceFile:
         file = office / "POLICY.reference.json"
         kept = json.loads(file.read_text())
         file.write_text(json.dumps(kept | {"mark": kept["mark"][::-1]}, indent=2) + "\n")
-        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+        assert refused(office, capsys, "does not fit the policy", "2026-01", *more)
 
     def test_one_of_another_policy_is_refused(self, office, inside, capsys, more):
         shutil.copy(inside / "POLICY.reference.json", office)
-        refused(office, capsys, "does not fit the policy", "2026-01", *more)
+        assert refused(office, capsys, "does not fit the policy", "2026-01", *more)
 
 
 def _plain_assumptions(office):
@@ -335,7 +335,7 @@ def test_a_model_file_that_changed_is_refused_before_it_runs(office, in_file, ca
     file, ran = in_file
     file.write_text(file.read_text() + "# changed\n")
     given = ["--model", f"{file}:staff", *more]
-    refused(office, capsys, "has changed since", "2026-01", *given, policy="MINE.toml")
+    assert refused(office, capsys, "has changed since", "2026-01", *given, policy="MINE.toml")
     assert not ran.exists()
 
 
@@ -352,5 +352,5 @@ def test_the_model_that_is_named_is_released(office, in_file, monkeypatch):
 
 
 def test_a_model_that_is_not_the_policy_s_is_refused(office, capsys):
-    refused(office, capsys, "leave out --model", "2026-01", "--model", "mixture")
+    assert refused(office, capsys, "leave out --model", "2026-01", "--model", "mixture")
     assert run(arguments(office, "2026-01", "--dry-run", "--model", "beta")) == 0

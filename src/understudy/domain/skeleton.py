@@ -105,7 +105,7 @@ def with_public_size(
     if skeleton.copied or _keeps_size(adjacency, schema):
         return replace(skeleton, true_size=not skeleton.copied), count_records(table)
     raise BadInput(
-        f"stages and widths of anchored draws depend on the size of the table, which is protected "
+        f"what the mechanism does depends on the size of the table, which is protected "
         f"under {_protecting(adjacency)}: declare size under [table] in the schema."
     )
 

@@ -69,10 +69,7 @@ class _Pool:
     def around(cls, evidence: Evidence, mode: Mode, source: Source) -> _Pool:
         # Fixed rows would have to be simulated all of them for each θ; the correction puts right
         # what rows at random are off at the mode.
-        generator, population = (
-            source.generator(),
-            replace(evidence.population, known=False),
-        )
+        population, generator = replace(evidence.population, known=False), source.generator()
         spread = np.linalg.cholesky(mode.covariance)
         others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
         places = np.array([evidence.position(p) for p in (mode.point, *others)])

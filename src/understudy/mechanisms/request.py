@@ -34,7 +34,7 @@ class Request(Confidential):
     skeleton: Skeleton
     """What is public about the synthetic table."""
     size: int = 0
-    """What stages and widths depend on: declared, or known anyway; 0 where nothing does."""
+    """What stages, widths and rounds depend on: declared, or known anyway; 0 where nothing does."""
     sampler: str
     """`exact`, `nuts` or `none`."""
     tables: int = 1

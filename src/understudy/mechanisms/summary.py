@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
-from understudy.privacy.accounting import Cost, exact, rounded_up, total
+from understudy.privacy.accounting import Cost, rounded_up
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.progress import stage
 
@@ -120,10 +121,10 @@ class SummaryPlan(Plan):
 
         def under(adjacency: Adjacency) -> Cost:
             stated = mechanism.epsilon / mechanism.adjacency.steps * adjacency.steps
-            shares = [exact(adjacency.steps * each) for each in mechanism.rounds]
-            return Cost(stated, rounded_up(sum((s**2 / 2 for s in shares), exact(0.0))))
+            losses = [adjacency.steps * Fraction(each) for each in mechanism.rounds]
+            return Cost(stated, rounded_up(sum((loss**2 / 2 for loss in losses), Fraction())))
 
-        return {each: total([under(each)]) for each in Adjacency}
+        return {each: under(each) for each in Adjacency}
 
     @property
     def stages(self) -> int:
