@@ -18,7 +18,7 @@ def test_a_round_says_all_that_inferring_again_takes():
     said = measured.to_dict()
     assert said == {
         "kind": "table",
-        "definition": {"tables": [{"column": "y", "edges": []}]},
+        "definition": {"tables": [{"column": "y", "edges": [], "weight": 1}]},
         "noisy": [120, 180],
         "noise": {"distribution": "discrete-laplace", "scale": 2.0},
         "epsilon": 0.5,

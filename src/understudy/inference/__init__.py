@@ -10,5 +10,6 @@ start         where a fit begins
 mode          the most plausible θ, by damped Gauss–Newton steps
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
+tables        which tables of a whole table to measure
 directions    which scores to measure next, and how far to clip them
 """

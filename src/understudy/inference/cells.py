@@ -1,4 +1,4 @@
-"""A column in a few public cells: levels as they are, numbers by intervals.
+"""A column in a few public cells, levels as they are and numbers by intervals; or two columns.
 
 The intervals of a coarse table are even on the scale
 
@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.column import Column
+from understudy.domain.tables import Columns
 
 Codes = NDArray[np.int64]
 
@@ -50,6 +52,35 @@ class Cells:
             return np.where(np.asarray(values) < 0, self.count - 1, values).astype(np.int64)
         codes = np.searchsorted(np.asarray(self.edges), values, side="right")
         return np.where(np.isnan(values), self.count - 1, codes).astype(np.int64)
+
+    def codes(self, columns: Columns) -> Codes:
+        """Return the cell of each record."""
+        return self.read(columns[self.column.name])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the column and where its intervals end."""
+        return {"column": self.column.name, "edges": list(self.edges)}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Every cell of one column together with every cell of another."""
+
+    one: Cells
+    other: Cells
+
+    @property
+    def count(self) -> int:
+        """How many cells there are."""
+        return self.one.count * self.other.count
+
+    def codes(self, columns: Columns) -> Codes:
+        """Return the cell of each record."""
+        return self.one.codes(columns) * self.other.count + self.other.codes(columns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both columns and where their intervals end."""
+        return {"pair": [self.one.to_dict(), self.other.to_dict()]}
 
 
 def coarse(column: Column, information: float) -> Cells:

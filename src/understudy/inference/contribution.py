@@ -3,7 +3,8 @@
 A contribution is a public function w from records to vectors of whole numbers, in units of 1/UNIT,
 with ‖w(x)‖₁ ≤ C for every record of the domain: a theorem needs no more than that. Two kinds:
 
-    a table    the cell of the record is 1, all others 0; C = 1 for each table
+    tables     the cell of the record is 1, all others 0, in each table; a table's whole weight
+               makes it more accurate; C is the sum of the weights
     scores     w(x) = clip_C(A ∇f_θ₀(x) − a), at a public θ₀
 
 where clip_C shortens a vector to the length C. What is longer than C in floating point after all,
@@ -22,10 +23,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
-from understudy.inference.cells import Cells
+from understudy.inference.cells import Cells, Pair
 from understudy.models.base import Data, Model
 
 UNIT = 2**20
@@ -53,8 +55,8 @@ class Contribution(ABC):
 
     @property
     @abstractmethod
-    def unit(self) -> int:
-        """How many units make 1."""
+    def units(self) -> Floats:
+        """How many units make 1, in each entry."""
 
     @property
     @abstractmethod
@@ -71,7 +73,7 @@ class Contribution(ABC):
 
     @abstractmethod
     def rough(
-        self, values: Floats, mean: Floats, variance: float, size: float
+        self, values: Floats, mean: Floats, variance: Floats, size: float
     ) -> tuple[Floats, float]:
         """Return weights of the misfit of a predicted mean, and its height, without overlaps.
 
@@ -85,30 +87,57 @@ class Contribution(ABC):
 
 @dataclass(frozen=True, eq=False)
 class TableContribution(Contribution):
-    """One-way tables, each of one column: a record is in one cell of each."""
+    """Tables of one column, or of two: a record is in one cell of each."""
 
-    tables: tuple[Cells, ...]
+    tables: tuple[Cells | Pair, ...]
+    weights: tuple[int, ...] = ()
+    """Units that a record adds to its cell of each table; one by default."""
 
     kind = "table"
-    bound = property(lambda self: len(self.tables))
-    unit = property(lambda self: 1)
-    width = property(lambda self: sum(cells.count for cells in self.tables))
+    bound = property(lambda self: sum(self._weights))
+    width = property(lambda self: sum(self._counts))
 
-    def _codes(self, columns: Columns) -> list[Wholes]:
-        return [cells.read(columns[cells.column.name]) for cells in self.tables]
+    @property
+    def units(self) -> Floats:
+        """The weight of each entry's table."""
+        return np.repeat(np.asarray(self._weights, dtype=np.float64), self._counts)
+
+    @property
+    def _weights(self) -> tuple[int, ...]:
+        return self.weights or (1,) * len(self.tables)
+
+    @property
+    def _counts(self) -> list[int]:
+        return [table.count for table in self.tables]
+
+    def _cells(self, columns: Columns) -> Wholes:
+        """Return the entries of each record that are not zero, shape (records, tables)."""
+        starts = np.cumsum([0, *self._counts[:-1]])
+        return np.column_stack([t.codes(columns) for t in self.tables]) + starts
 
     def each(self, columns: Columns) -> Wholes:
-        """Return a one for each table, in the cell of the record."""
-        parts = zip(self.tables, self._codes(columns), strict=True)
-        return np.concatenate([np.eye(t.count, dtype=np.int64)[codes] for t, codes in parts], 1)
+        """Return the weight of each table, in the cell of the record."""
+        cells = self._cells(columns)
+        values = np.zeros((len(cells), self.width), dtype=np.int64)
+        np.put_along_axis(values, cells, np.asarray(self._weights), axis=1)
+        return values
+
+    def marks(self, columns: Columns) -> csr_array:
+        """Return the vector of each record with 1 for a whole, of which most entries are zero."""
+        cells = self._cells(columns)
+        ends = np.arange(0, cells.size + 1, cells.shape[1])
+        shape = (len(cells), self.width)
+        return csr_array((np.ones(cells.size), cells.ravel(), ends), shape=shape)
 
     def total(self, columns: Columns) -> Wholes:
         """Return the counts."""
-        parts = zip(self.tables, self._codes(columns), strict=True)
-        return np.concatenate([np.bincount(codes, minlength=t.count) for t, codes in parts])
+        parts = zip(self.tables, self._weights, strict=True)
+        return np.concatenate(
+            [w * np.bincount(t.codes(columns), minlength=t.count) for t, w in parts]
+        )
 
     def rough(
-        self, values: Floats, mean: Floats, variance: float, size: float
+        self, values: Floats, mean: Floats, variance: Floats, size: float
     ) -> tuple[Floats, float]:
         """Return those of counts whose variance is their mean and that of the noise.
 
@@ -119,9 +148,9 @@ class TableContribution(Contribution):
         return 1 / shifted, float(np.sum(shifted - (values + variance) * np.log(shifted)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns and their intervals."""
-        tables = [{"column": t.column.name, "edges": list(t.edges)} for t in self.tables]
-        return {"tables": tables}
+        """Return the columns, their intervals and the weights."""
+        parts = zip(self.tables, self._weights, strict=True)
+        return {"tables": [table.to_dict() | {"weight": weight} for table, weight in parts]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +170,7 @@ class ScoreContribution(Contribution):
 
     kind = "score"
     bound = property(lambda self: self.length + self.count)
-    unit = property(lambda self: UNIT)
+    units = property(lambda self: np.full(self.width, float(UNIT)))
     width = property(lambda self: len(self.directions) + (self.count > 0))
 
     def each(self, columns: Columns) -> Wholes:
@@ -176,12 +205,12 @@ class ScoreContribution(Contribution):
             yield _scores(model, fixed, data["own"], data["inside"]), there
 
     def rough(
-        self, values: Floats, mean: Floats, variance: float, size: float
+        self, values: Floats, mean: Floats, variance: Floats, size: float
     ) -> tuple[Floats, float]:
         """Return those of scores with variance one, as far as they are not clipped."""
         each = min(1.0, self.length / UNIT / len(self.directions))
-        weight = 1 / (size * each**2 + variance)
-        return np.full(self.width, weight), 0.5 * weight * float(np.sum((values - mean) ** 2))
+        weights = 1 / (size * each**2 + variance)
+        return weights, 0.5 * float(weights @ (values - mean) ** 2)
 
     def to_dict(self) -> dict[str, Any]:
         """Return θ₀, the directions, their centre and the length."""
@@ -231,6 +260,8 @@ def slopes(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
         return model.record_loglik(model.constrain(position), data)
 
     def slope(data: Data) -> jax.Array:
+        if model.record_slope is not None:
+            return model.record_slope(model.constrain(z), data)
         return jnp.nan_to_num(jax.jacfwd(loglik)(z, data), nan=0.0, posinf=0.0, neginf=0.0)
 
     if moved is own:

@@ -85,7 +85,7 @@ class Evidence:
         for each in self.measurements:
             stop = start + each.contribution.width
             weight, height = each.contribution.rough(
-                each.values, mean[start:stop], 2 * each.laplace[0] ** 2, self.population.size
+                each.values, mean[start:stop], 2 * each.laplace**2, self.population.size
             )
             weights.append(weight)
             heights, start = heights + height, stop

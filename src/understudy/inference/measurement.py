@@ -45,13 +45,12 @@ class Measurement:
     @property
     def values(self) -> Floats:
         """T̃, with 1 for a whole."""
-        return self.noisy / self.contribution.unit
+        return self.noisy / self.contribution.units
 
     @property
     def laplace(self) -> Floats:
         """The scale of the noise of each entry, with 1 for a whole: √(variance / 2)."""
-        scale = math.sqrt(self.noise.variance / 2) / self.contribution.unit
-        return np.full(self.contribution.width, scale)
+        return math.sqrt(self.noise.variance / 2) / self.contribution.units
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `parameters.json` says of a round."""

@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, hstack
 
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
-from understudy.inference.contribution import Contribution, inside, slopes
+from understudy.inference.contribution import Contribution, TableContribution, inside, slopes
 from understudy.models.base import Data, Model, Theta
 from understudy.support.randomness import Source
 
@@ -113,17 +115,25 @@ class Simulated:
         """Return f_θ(x) of each record for each row of z, shape (points, records)."""
         return self._evaluate(_logliks, z).T
 
-    def contributions(self, contributions: Sequence[Contribution]) -> Floats:
-        """Return w(x) of all rounds side by side, with 1 for a whole."""
-        return np.concatenate([c.each(self.columns) / c.unit for c in contributions], axis=1)
+    def contributions(self, contributions: Sequence[Contribution]) -> Any:
+        """Return w(x) of all rounds side by side, with 1 for a whole; tables alone are sparse."""
+        tables = [c for c in contributions if isinstance(c, TableContribution)]
+        if len(tables) == len(contributions):
+            return hstack([c.marks(self.columns) for c in tables], format="csr")
+        return np.concatenate([c.each(self.columns) / c.units for c in contributions], axis=1)
 
-    def within(self, values: Floats) -> Floats:
-        """Return what is left of each record's values without the mean of its public row."""
+    def within(self, one: Any, other: Any) -> Floats:
+        """Return the covariance of two sets of values, given the public rows where these are fixed.
+
+        Sums of products come first and means are taken off afterwards: with values that are mostly
+        zero, nothing of the size of records × entries is formed.
+        """
+        products = _dense(one.T @ other) / self.records
         if self.repeats == 1:
-            return values - values.mean(axis=0)
-        rows = values.reshape(self.repeats, -1, values.shape[1])
-        centred = (rows - rows.mean(axis=0)) * np.sqrt(self.repeats / (self.repeats - 1))
-        return centred.reshape(values.shape)
+            return products - np.outer(one.mean(axis=0), other.mean(axis=0))
+        means = [_row_means(each, self.repeats) for each in (one, other)]
+        between = _dense(means[0].T @ means[1]) * (self.repeats / self.records)
+        return (products - between) * (self.repeats / (self.repeats - 1))
 
     def _evaluate(self, kernel: Callable[..., jax.Array], z: Floats) -> Floats:
         """Return what a kernel makes of the records, in chunks of one shape."""
@@ -151,14 +161,27 @@ class Moments:
 def moments(simulated: Simulated, contributions: Sequence[Contribution], z: Floats) -> Moments:
     """Return the moments at θ of contributions, from records simulated at it."""
     values, scores = simulated.contributions(contributions), simulated.slopes(z)
-    w, g = simulated.within(values), simulated.within(scores)
-    count = len(w)
-    slope = w.T @ g / count
-    information = scores.T @ scores / count
+    slope, covariance = simulated.within(values, scores), simulated.within(values, values)
+    information = scores.T @ scores / simulated.records
     weight = np.linalg.lstsq(information, slope.T, rcond=1e-10)[0]
     mean = values.mean(axis=0) - scores.mean(axis=0) @ weight
-    rest = w - scores @ weight if simulated.repeats == 1 else w - g @ weight
-    return Moments(mean, w.T @ w / count, slope, rest.T @ rest / count**2)
+    told = slope @ weight
+    left = information if simulated.repeats == 1 else simulated.within(scores, scores)
+    doubt = (covariance - told - told.T + weight.T @ left @ weight) / simulated.records
+    return Moments(mean, covariance, slope, doubt)
+
+
+def _row_means(values: Any, repeats: int) -> Any:
+    """Return the mean of each public row's values over its repeats."""
+    rows = values.shape[0] // repeats
+    total = values[:rows]
+    for k in range(1, repeats):
+        total = total + values[k * rows : (k + 1) * rows]
+    return total / repeats
+
+
+def _dense(values: Any) -> Floats:
+    return values.toarray() if isinstance(values, csr_array) else np.asarray(values)
 
 
 @partial(jax.jit, static_argnames="model")

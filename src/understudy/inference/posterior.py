@@ -58,20 +58,21 @@ class Posterior:
 
 
 def infer(
-    evidence: Evidence, near: Floats, far: Floats, source: Source, *, draws: int
+    evidence: Evidence, near: Floats | None, far: Floats, source: Source, *, draws: int
 ) -> Posterior:
     """Return the posterior, found from a point that should be near, or else from afar.
 
     Args:
         evidence: What was measured.
-        near: Where the last round was measured.
+        near: Where the last round was measured, if that is known.
         far: Where a second attempt begins, if the first one leads nowhere.
         source: Where randomness comes from.
         draws: How many draws of θ.
     """
     size, generator = evidence.population.size, source.generator()
     modes: list[Mode] = []
-    for start, hot in ((near, False), (far, True)):
+    starts = [(far, True)] if near is None else [(near, False), (far, True)]
+    for start, hot in starts:
         modes.append(find_mode(evidence, start, source, records=RECORDS, hot=hot))
         if modes[-1].settled and p_value(evidence, modes[-1], generator) > _DOUBTFUL:
             break

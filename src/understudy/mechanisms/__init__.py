@@ -6,7 +6,8 @@ plan         what a mechanism will do: its cost, and its draw
 row          mechanisms that are a row of the equation in `score.py`
 unweighted, weighted, weighted_e, censor_uw, censor_w, ph    the paper's six
 anchored     the censored likelihood ratio to a public anchor, and `ladder`, how it climbs
-summary      noisy sums of bounded contributions, from which θ is inferred in public
+summary      noisy sums of bounded contributions, from which θ is inferred in public, and
+             `rounds`, what is measured in which order
 noise        discrete Laplace noise on whole numbers
 fitting      chains that have converged, or are refused, and what is seen of a target
 reference    another table, to learn weights or an anchor from

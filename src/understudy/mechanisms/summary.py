@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,9 +19,6 @@ from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.progress import stage
 
 if TYPE_CHECKING:
-    from understudy.inference.contribution import Contribution
-    from understudy.inference.measurement import Measurement
-    from understudy.inference.moments import Population
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
     from understudy.models.base import Model
@@ -47,8 +44,8 @@ class Summary(Mechanism):
     is tried again, any number of synthetic tables.
 
     The first round is a coarse table of every confidential column; the second sums scores of the
-    model at the θ₀ that the first one points to, in the directions that pay. An anchor is a θ₀, and
-    the first round falls away.
+    model at the θ₀ that the first one points to, in the directions that pay. Of a model of whole
+    tables it counts pairs of columns instead. An anchor is a θ₀, and the first round falls away.
 
     Every default depends on ε, the schema and the declared size alone, or on what was published.
     """
@@ -98,13 +95,19 @@ class Summary(Mechanism):
         super().check_serves(schema, model, public=public)
         _refuse_undescribed(schema)
 
-    @property
-    def rounds(self) -> tuple[float, ...]:
-        """ε of each round when a record is added or removed; together at most what was asked."""
+    def rounds(self, model: Model, size: int) -> tuple[float, ...]:
+        """Return ε of each round when a record is added or removed: together what was asked.
+
+        Args:
+            model: The model of a record.
+            size: How many records there are, or are declared to be.
+        """
         own = self.epsilon / self.adjacency.steps * _HAIR
         if self.anchor is not None:
             return (own,)
-        first = own * FIRST_SHARE
+        from understudy.inference.tables import first_share
+
+        first = own * (first_share(model.schema, own * size) if model.by_tables else FIRST_SHARE)
         return (first, own - first)
 
 
@@ -121,7 +124,7 @@ class SummaryPlan(Plan):
 
         def under(adjacency: Adjacency) -> Cost:
             stated = mechanism.epsilon / mechanism.adjacency.steps * adjacency.steps
-            losses = [adjacency.steps * Fraction(each) for each in mechanism.rounds]
+            losses = [adjacency.steps * Fraction(each) for each in self._shares]
             return Cost(stated, rounded_up(sum((loss**2 / 2 for loss in losses), Fraction())))
 
         return {each: under(each) for each in Adjacency}
@@ -129,69 +132,38 @@ class SummaryPlan(Plan):
     @property
     def stages(self) -> int:
         """How many rounds there are."""
-        return len(self.mechanism.rounds)
+        return len(self._shares)
+
+    @cached_property
+    def _shares(self) -> tuple[float, ...]:
+        """ε of each round."""
+        from understudy.mechanisms.rounds import population_of
+
+        assert self.request.model is not None
+        return self.mechanism.rounds(self.request.model, population_of(self.request).size)
 
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
         from understudy.inference.evidence import Evidence
         from understudy.inference.posterior import infer
+        from understudy.mechanisms.rounds import measure_scores, measure_tables, population_of
 
         request = self.request
-        measurements, near, far = self._measure()
+        assert request.model is not None
+        measure = measure_tables if request.model.by_tables else measure_scores
+        rounds = measure(request, self._shares, self.mechanism.anchor)
         with stage(request.progress, "Inferring"):
-            evidence = Evidence(_population(request), measurements)
-            posterior = infer(evidence, near, far, request.source, draws=DRAWS)
+            evidence = Evidence(population_of(request), rounds.measurements)
+            posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
         draws = [posterior.theta(z) for z in posterior.positions]
         estimate = posterior.theta(posterior.estimate)
         released = {"estimate": estimate, "draws": draws}
-        released["rounds"] = [each.to_dict() for each in measurements]
+        released["rounds"] = [each.to_dict() for each in rounds.measurements]
         return Drawn(
             thetas=[estimate] if request.tables == 1 else draws[: request.tables],
             diagnostics=_diagnostics(posterior),
             released=released,
         )
-
-    def _measure(self) -> tuple[tuple[Measurement, ...], np.ndarray, np.ndarray]:
-        """Return the rounds, θ₀ of the last one, and the prior's centre."""
-        from understudy._jax import jnp
-        from understudy.inference.cells import coarse
-        from understudy.inference.contribution import TableContribution
-        from understudy.inference.directions import choose_scores
-        from understudy.inference.evidence import Evidence
-        from understudy.inference.mode import find_mode
-        from understudy.inference.posterior import RECORDS
-        from understudy.inference.start import starting_point
-        from understudy.samplers.proposals import prior_proposal
-
-        request, model = self.request, self.request.model
-        assert model is not None
-        population, source = _population(request), request.source
-        centre, *shares = np.asarray(prior_proposal(model).centre), *self.mechanism.rounds
-        evidence = Evidence(population, ())
-        if self.mechanism.anchor is None:
-            share, columns = shares.pop(0), request.schema.confidential
-            tables = tuple(coarse(c, share / len(columns) * population.size) for c in columns)
-            table = _measured(request, TableContribution(model, tables), share, "Table")
-            evidence = Evidence(population, (table,))
-            mode = find_mode(evidence, starting_point(evidence, source), source, records=RECORDS)
-            point, precision = mode.point, mode.precision
-        else:
-            theta = {name: jnp.asarray(value) for name, value in self.mechanism.anchor.items()}
-            point = evidence.with_size(np.asarray(model.unconstrain(theta)))
-            precision = evidence.prior(point)[1]
-        z = np.asarray(model.round_to_grid(jnp.asarray(evidence.position(point))))
-        known = np.linalg.inv(np.linalg.inv(precision)[: len(z), : len(z)])
-        scores = choose_scores(
-            population,
-            z,
-            known,
-            source,
-            epsilon=shares[0],
-            records=RECORDS,
-            counted=not (evidence.measurements or population.known),
-        )
-        last = _measured(request, scores, shares[0], "Scores")
-        return (*evidence.measurements, last), point, evidence.with_size(centre)
 
 
 def _refuse_undescribed(schema: Schema) -> None:
@@ -206,31 +178,6 @@ def _refuse_undescribed(schema: Schema) -> None:
                 f"summary infers from simulated records, which have no {what} yet, but the schema "
                 f"declares them: use the mechanism anchored."
             )
-
-
-def _population(request: Request) -> Population:
-    from understudy.domain.skeleton import count_records
-    from understudy.inference.moments import Population
-
-    assert request.model is not None
-    skeleton = request.skeleton
-    size = count_records(skeleton.public) if skeleton.copied else request.size
-    return Population(request.model, skeleton.public, size, skeleton.copied)
-
-
-def _measured(
-    request: Request, contribution: Contribution, epsilon: float, name: str
-) -> Measurement:
-    """Sum over the confidential table and add noise: the only place that sees it."""
-    from understudy.inference.measurement import Measurement, Noise
-    from understudy.mechanisms.noise import with_laplace
-
-    with stage(request.progress, name):
-        true, source = contribution.total(request.columns), request.source
-        noisy, scale = with_laplace(
-            true, sensitivity=contribution.bound, epsilon=epsilon, source=source
-        )
-    return Measurement(contribution, noisy, Noise(scale), epsilon)
 
 
 def _diagnostics(posterior: Posterior) -> dict[str, Any]:
@@ -260,10 +207,10 @@ def _diagnostics(posterior: Posterior) -> dict[str, Any]:
                 "kind": each.contribution.kind,
                 "entries": each.contribution.width,
                 "epsilon": each.epsilon,
-                "noise_sd": math.sqrt(each.noise.variance) / each.contribution.unit,
+                "noise_sd": float(np.sqrt(2) * each.laplace.mean()),
             }
             for each in posterior.evidence.measurements
         ],
-        "directions": len(posterior.evidence.contributions[-1].to_dict()["directions"]),
+        "directions": posterior.evidence.contributions[-1].width,
         "dimension": model.dimension,
     }

@@ -102,6 +102,11 @@ class Model:
     handles_missing: bool = False
     """Whether the model itself makes sense of missing values, which arrive as NaN and as −1.
     Otherwise `record/missing.py` does, for a model of one confidential column."""
+    record_slope: Callable[[Theta, Data], jax.Array] | None = field(default=None, repr=False)
+    """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
+    is a cheaper way to it than automatic differentiation."""
+    by_tables: bool = False
+    """Whether tables of its columns say more about it than scores do: a model of whole tables."""
     rows_per_record: int = 1
     """Rows of the table that a record may have: several where it is a unit (`record/units.py`)."""
     as_declared: bool = False

@@ -70,6 +70,14 @@ def prior_proposal(model: Model) -> Proposal:
     return Proposal.with_covariance(centre, _WIDEN_PRIOR**2 * covariance)
 
 
+def prior_centre(model: Model) -> np.ndarray:
+    """Return the origin, if the prior is flat there, and else the centre of its proposal."""
+    origin = jnp.zeros(model.dimension)
+    if not np.any(jax.grad(model.log_prior_unconstrained)(origin)):
+        return np.asarray(origin)
+    return prior_proposal(model).centre
+
+
 def _weighted_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return about the prior's mean and covariance, by repeated importance sampling."""
     proposal = Proposal(np.zeros(model.dimension), 2.0 * np.eye(model.dimension))

@@ -91,4 +91,4 @@ def _changed(
     def record_loglik(theta: Theta, data: Data) -> jax.Array:
         return change(data[name], model.record_loglik(theta, without(data, name)))
 
-    return replace(model, prepare=prepare, record_loglik=record_loglik)
+    return replace(model, prepare=prepare, record_loglik=record_loglik, record_slope=None)

@@ -72,6 +72,7 @@ def with_missing_values(model: Model) -> Model:
         log_prior=lambda theta: model.log_prior(without(theta, probability.name)),
         prepare=prepare,
         record_loglik=record_loglik,
+        record_slope=None,
         simulate=simulate,
     )
 

@@ -47,7 +47,13 @@ def by_unit(model: Model) -> Model:
         each = jnp.reshape(model.record_loglik(theta, rows), present.shape)
         return jnp.sum(jnp.where(present, each, 0.0), axis=1)
 
-    return replace(model, prepare=prepare, record_loglik=record_loglik, rows_per_record=width)
+    return replace(
+        model,
+        prepare=prepare,
+        record_loglik=record_loglik,
+        record_slope=None,
+        rows_per_record=width,
+    )
 
 
 def laid_out(units: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -73,6 +73,9 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
             total = total + term.loglik(theta, data)
         return total
 
+    def record_slope(theta: Theta, data: Data) -> jax.Array:
+        return jnp.concatenate([term.slope(theta, data) for term in terms], axis=1)
+
     def simulate(key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
         generator = host_generator(key)
         codes = {each.name: each.read(columns) for each in public}
@@ -90,6 +93,8 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
         simulate=simulate,
         spec={"name": "joint", "order": [each.name for each in modelled]},
         handles_missing=True,
+        record_slope=record_slope,
+        by_tables=True,
     )
 
 

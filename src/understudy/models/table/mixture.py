@@ -117,6 +117,7 @@ def mixture(schema: Schema) -> Model:
         simulate=built.simulate,
         spec={"name": "mixture"},
         handles_missing=True,
+        by_tables=True,
     )
 
 

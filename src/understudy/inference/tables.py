@@ -1,0 +1,100 @@
+"""Which tables of a whole table's columns to measure: of single columns first, of pairs then.
+
+One-way tables have levels as they are and numbers in intervals, as many as noise allows. Pairs are
+of groups of about equal mass, which the one-way tables made public: a cell that nobody is in would
+cost as much noise as any other. ε is shared in proportion to the root of the number of cells, which
+minimises the sum of all cells' noise for what is spent. Everything depends on the schema, the
+declared size and ε alone, or on what was published.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from understudy.domain.column import Column
+from understudy.domain.schema import Schema
+from understudy.inference.cells import Cells, Pair, coarse
+from understudy.inference.contribution import TableContribution
+from understudy.models.base import Model
+
+_FEWEST, _MOST = 3, 12
+"""Groups of a number in a pair."""
+_PER_CELL = 4.0
+"""Records in a cell of a pair, in units of the noise, that groups are made for."""
+_VALUES = 4096
+_STEP = 16
+"""Units of a weight for the root of one cell: weights are whole numbers."""
+
+
+def first_share(schema: Schema, information: float) -> float:
+    """Return the share of ε for one-way tables, where ε times the size is `information`."""
+    single = sum(math.sqrt(c.count) for c in one_way(schema, information))
+    groups = group_count(schema, information)
+    double = sum(
+        math.sqrt(_most_groups(a, groups) * _most_groups(b, groups)) for a, b in paired(schema)
+    )
+    return single / (single + double)
+
+
+def one_way(schema: Schema, information: float) -> tuple[Cells, ...]:
+    """Return a table of each confidential column."""
+    columns = schema.confidential
+    return tuple(coarse(column, information / len(columns) / 4) for column in columns)
+
+
+def paired(schema: Schema) -> Sequence[tuple[Column, Column]]:
+    """Return every two columns of which one is confidential at least."""
+    among = itertools.combinations(schema.confidential, 2)
+    return (*among, *itertools.product(schema.confidential, schema.public))
+
+
+def group_count(schema: Schema, information: float) -> int:
+    """Return how many groups a number has in pairs, where ε times the size is `information`."""
+    pairs = max(len(paired(schema)), 1)
+    return round(min(max(math.sqrt(information / pairs / _PER_CELL), _FEWEST), _MOST))
+
+
+def pairs(schema: Schema, cells: Mapping[str, Cells]) -> tuple[Pair, ...]:
+    """Return a table of every pair, from the cells of each column."""
+    return tuple(Pair(cells[a.name], cells[b.name]) for a, b in paired(schema))
+
+
+def grouped(column: Column, values: np.ndarray, groups: int) -> Cells:
+    """Return the cells of a column: its levels, or groups of about equal mass among the values."""
+    if column.levels is not None:
+        return Cells(column)
+    if column.whole and column.width < groups:
+        return Cells(column, tuple((column.lower + 0.5 + np.arange(column.width)).tolist()))
+    there = np.asarray(values)[~np.isnan(values)]
+    edges = np.quantile(there, np.arange(1, groups) / groups) if len(there) else np.empty(0)
+    if column.whole:
+        edges = np.floor(edges) + 0.5
+    inside = (edges > column.lower) & (edges < column.upper)
+    return Cells(column, tuple(np.unique(edges[inside]).tolist()))
+
+
+def standing_for(cells: Cells, counts: np.ndarray) -> np.ndarray:
+    """Return values of a number that are spread as noisy counts of its cells say."""
+    ends = np.array([cells.column.lower, *cells.edges, cells.column.upper])
+    shares = np.maximum(counts[: len(ends) - 1], 0.0)
+    if not shares.any():
+        shares = np.ones_like(shares)
+    below = np.concatenate([[0.0], np.cumsum(shares)]) / shares.sum()
+    return np.interp((np.arange(_VALUES) + 0.5) / _VALUES, below, ends)
+
+
+def weighted(model: Model, tables: Sequence[Cells | Pair]) -> TableContribution:
+    """Return tables in which each entry is as accurate as the root of their cells allows."""
+    weights = tuple(round(_STEP * math.sqrt(table.count)) for table in tables)
+    return TableContribution(model, tuple(tables), weights)
+
+
+def _most_groups(column: Column, groups: int) -> int:
+    if column.levels is not None:
+        return len(column.levels) + (column.missing == "model")
+    numbers = min(groups, int(column.width) + 1) if column.whole else groups
+    return numbers + (column.missing == "model")
