@@ -108,7 +108,7 @@ class Summary(Mechanism):
         from understudy.inference.tables import first_share
 
         first = own * (first_share(model.schema, own * size) if model.by_tables else FIRST_SHARE)
-        return (first, own - first)
+        return (first, own - first) if first < own else (own,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,11 +3,12 @@
 import itertools
 
 import numpy as np
+import pytest
 import scipy.special
 import scipy.stats
 
 from table_models import AGE, GENDER, WEEKS, schema
-from understudy._jax import jnp
+from understudy._jax import jax, jnp
 from understudy.models.base import Parameter
 from understudy.models.table.effects import Effects, log_standard_normals
 from understudy.models.table.variables import variable
@@ -34,6 +35,20 @@ def test_a_code_s_log_probability_is_the_sum_of_constant_main_effects_and_pairs(
         codes = {"gender": np.array([gender]), "age": np.array([age]), "weeks": np.array([week])}
         ours = effects.loglik(theta, effects.prepare(codes))[0]
         np.testing.assert_allclose(ours, scipy.special.log_softmax(logits)[week], rtol=1e-10)
+
+
+@pytest.mark.parametrize("largest_grid", [1024, 0], ids=["by combination", "by record"])
+def test_slopes_are_those_of_automatic_differentiation(largest_grid, monkeypatch):
+    monkeypatch.setattr("understudy.models.table.effects.LARGEST_GRID", largest_grid)
+    effects = Effects(NUMBERS, (GENDERS, AGES))
+    generator = np.random.default_rng(1)
+    theta = {p.name: jnp.asarray(generator.normal(size=p.shape)) for p in effects.parameters}
+    counts = {"gender": 2, "age": AGES.count, "weeks": NUMBERS.count}
+    data = effects.prepare({name: generator.integers(0, c, 20) for name, c in counts.items()})
+    automatic = jax.jacfwd(lambda values: effects.loglik(values, data))(theta)
+    expected = [np.reshape(automatic[p.name], (20, -1)) for p in effects.parameters]
+    ours = effects.slope(theta, data)
+    np.testing.assert_allclose(ours, np.concatenate(expected, axis=1), atol=1e-12)
 
 
 def test_pairs_are_left_out_where_they_would_make_the_matrix_too_wide():

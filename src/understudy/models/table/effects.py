@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpyro.distributions import constraints
@@ -101,17 +102,24 @@ class Effects:
             for block in self.blocks
         )
 
-    def log_shares(self, theta: Theta, matrix: jax.Array | Floats) -> jax.Array:
-        """Return the log probability of every code for every row of a matrix of features."""
+    def heights(self, theta: Mapping[str, Any], matrix: Any) -> Any:
+        """Return the log probability of every code for every row of features, up to a constant.
+
+        With NumPy's arrays it is computed by NumPy, which compiles nothing.
+        """
         directions = self.variable.directions
-        start, total = 0, jnp.asarray(self.variable.base)
+        start, total = 0, self.variable.base
         for block in self.blocks:
             widths = self.variable.widths[block.order]
-            coefficients = jnp.reshape(theta[block.name], (block.width, -1)) * widths
+            coefficients = theta[block.name].reshape((block.width, -1)) * widths
             columns = matrix[:, start : start + block.width]
             total = total + (columns @ coefficients) @ directions[:, : len(widths)].T
             start += block.width
-        return jax.nn.log_softmax(total, axis=1)
+        return total
+
+    def log_shares(self, theta: Theta, matrix: jax.Array | Floats) -> jax.Array:
+        """Return the log probability of every code for every row of a matrix of features."""
+        return jax.nn.log_softmax(self.heights(theta, matrix), axis=1)
 
     def prepare(self, codes: CodesOf) -> Data:
         """Return what `loglik` needs to know about each record."""
@@ -159,11 +167,11 @@ class Effects:
         self, generator: np.random.Generator, theta: Theta, codes: CodesOf, rows: int
     ) -> Codes:
         """Draw a code for each record, given the predictors."""
+        values = {block.name: np.asarray(theta[block.name]) for block in self.blocks}
         if self.grid is not None:
-            shares = self.log_shares(theta, self.grid)
-            return draw_codes(generator, shares, self.cells(codes, rows))
-        shares = self.log_shares(theta, self.matrix(codes, rows))
-        return draw_codes(generator, shares, np.arange(rows))
+            return draw_codes(generator, self.heights(values, self.grid), self.cells(codes, rows))
+        heights = self.heights(values, self.matrix(codes, rows))
+        return draw_codes(generator, heights, np.arange(rows))
 
     @property
     def _code(self) -> str:

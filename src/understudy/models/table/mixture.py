@@ -188,7 +188,6 @@ class _Mixture:
         log_weights = np.tile(np.asarray(theta[MASSES]), (rows, 1))
         for each in self.given:
             log_weights += each.tilts.T[each.variable.read(columns)]
-        log_weights -= log_weights.max(axis=1, keepdims=True)
         component = draw_codes(generator, log_weights, np.arange(rows))
         return {
             each.variable.name: each.variable.write(

@@ -116,9 +116,14 @@ def variable(column: Column) -> Variable:
     return _with_missing(plain) if missing else plain
 
 
-def draw_codes(generator: np.random.Generator, log_shares: ArrayLike, rows: Codes) -> Codes:
-    """Draw a code for each record, whose row of log probabilities is named by `rows`."""
-    cumulative = np.cumsum(np.exp(np.asarray(log_shares)), axis=1)[rows]
+def draw_codes(generator: np.random.Generator, heights: ArrayLike, rows: Codes) -> Codes:
+    """Draw a code for each record, whose row of log probabilities is named by `rows`.
+
+    They may lack a constant, as long as it is the same for all codes of a row.
+    """
+    logarithms = np.asarray(heights)
+    shares = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+    cumulative = np.cumsum(shares, axis=1)[rows]
     below = cumulative < generator.uniform(size=(len(rows), 1)) * cumulative[:, -1:]
     return np.asarray(np.sum(below, axis=1), dtype=np.int64)
 
