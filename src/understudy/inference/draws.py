@@ -13,6 +13,8 @@ candidates and variances are drawn in turn:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,32 +28,34 @@ from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
-_CANDIDATES = 1024
+_FIRST_CANDIDATES, _CANDIDATES = 256, 1024
 _POOL = 8192
 _COMPONENTS = 8
 _ROUNDS = 2
 _WIDEN = 1.1
-_BURN_IN = 50
+_CHAINS, _BURN_IN = 50, 10
 _MOST_COORDINATES = 16
 """With more, no candidate of a proposal would be likely enough to stand for the posterior."""
 
 
-def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Floats:
-    """Return so many draws, one in a row; of many parameters, from the normal around the mode."""
+def posterior_draws(
+    evidence: Evidence, mode: Mode, source: Source, *, count: int
+) -> tuple[Floats, str]:
+    """Return so many draws, one in a row, and how they were drawn."""
     generator = source.generator()
     if len(mode.point) > _MOST_COORDINATES:
         half = generator.normal(size=(count // 2, len(mode.point)))
         steps = half @ np.linalg.cholesky(mode.covariance).T
-        return mode.point + np.concatenate([steps, -steps])
+        return mode.point + np.concatenate([steps, -steps]), "normal"
     proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
     pool = _Pool.around(evidence, mode, source)
     for _ in range(_ROUNDS - 1):
-        points = proposal.draw(generator, _CANDIDATES)
+        points = proposal.draw(generator, _FIRST_CANDIDATES)
         heights = _Heights.of(evidence, mode, points, proposal, pool)
         proposal = _narrowed(points, heights.log_weights(evidence.variance))
     points = proposal.draw(generator, _CANDIDATES)
     heights = _Heights.of(evidence, mode, points, proposal, pool)
-    return points[_in_turn(evidence, heights, generator, count)]
+    return points[_in_turn(evidence, heights, generator, count)], "importance"
 
 
 @dataclass(frozen=True)
@@ -109,6 +113,12 @@ class _Heights:
         constant = evidence.log_prior(points) - proposal.log_density(points)
         return cls(constant, evidence.values - sizes[:, None] * means, mode.prediction.covariance)
 
+    @cached_property
+    def root(self) -> Floats:
+        """A root of the covariance, which may be singular."""
+        spread, axes = np.linalg.eigh(self.covariance)
+        return np.asarray(axes * np.sqrt(np.maximum(spread, 0.0)))
+
     def log_weights(self, variance: Floats) -> Floats:
         """Return the log weight of each candidate, given the variances of the noise."""
         root = np.linalg.cholesky(self.covariance + np.diag(variance))
@@ -133,18 +143,33 @@ def _narrowed(points: Floats, log_weights: Floats) -> Proposal:
 
 def _in_turn(
     evidence: Evidence, heights: _Heights, generator: np.random.Generator, count: int
-) -> list[int]:
-    """Return which candidates are drawn, variances of the noise in turn with them."""
-    scale, variance = evidence.laplace, evidence.variance
+) -> Any:
+    """Return which candidates are drawn, variances of the noise in turn with them.
+
+    Several chains go side by side. All candidates' misfits under all chains' variances are one
+    product of matrices: r′Wr is the sum of the entries of W times those of rr′.
+    """
+    scale, covariance = evidence.laplace, heights.covariance
+    chains = min(_CHAINS, count)
+    variance = np.tile(evidence.variance, (chains, 1))
+    above = np.triu_indices(len(scale))
+    squares = heights.rest[:, above[0]] * heights.rest[:, above[1]]
+    squares *= np.where(above[0] == above[1], 0.5, 1.0)
     chosen = []
-    for _ in range(_BURN_IN + count):
-        candidate = generator.choice(len(heights.rest), p=_shares(heights.log_weights(variance)))
+    for _ in range(_BURN_IN + -(-count // chains)):
+        total = covariance + variance[:, :, None] * np.eye(len(scale))
+        weight = np.linalg.inv(total)
+        logs = heights.constant - weight[:, above[0], above[1]] @ squares.T
+        cumulated = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        level = generator.random(chains) * cumulated[:, -1]
+        candidate = np.minimum((cumulated < level[:, None]).sum(axis=1), len(heights.rest) - 1)
         rest = heights.rest[candidate]
-        gain = np.linalg.solve(heights.covariance + np.diag(variance), heights.covariance).T
-        left = heights.covariance - gain @ heights.covariance
-        spread, axes = np.linalg.eigh((left + left.T) / 2)
-        wiggle = axes @ (np.sqrt(np.maximum(spread, 0.0)) * generator.normal(size=len(rest)))
-        noise = np.abs(rest - gain @ rest - wiggle)
+        # What the noise was, given θ: a normal with mean Dr and covariance D − D V⁻¹ D, where
+        # D are the variances; drawn as e − D V⁻¹(s + e − r) with s, e from their own normals.
+        sums = generator.normal(size=(chains, len(scale))) @ heights.root.T
+        own = generator.normal(size=(chains, len(scale))) * np.sqrt(variance)
+        off = np.einsum("kij,kj->ki", weight, sums + own - rest)
+        noise = np.abs(own - variance * off)
         variance = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
-        chosen.append(int(candidate))
-    return chosen[_BURN_IN:]
+        chosen.append(candidate)
+    return np.concatenate(chosen[_BURN_IN:])[:count]
