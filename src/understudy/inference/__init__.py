@@ -9,6 +9,8 @@ moments       mean, spread and slope of a contribution at θ, from simulated rec
 evidence      all measurements stacked, and what θ predicts of them
 start         where a fit begins
 mode          the most plausible θ, by damped Gauss–Newton steps
+pool          simulated records that stand for any θ nearby
+chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure

@@ -8,21 +8,24 @@ candidates and variances are drawn in turn:
     candidate | τ      in proportion to prior / proposal · Normal(T̃; Nμ, NΣ + τ),
     T | candidate, τ   a normal,
     1/τ | T            inverse Gaussian with mean 1 / (b |T̃ − T|) and shape 1/b².
+
+Of many parameters a chain takes the place of candidates (`chain.py`); should the pool not reach as
+far as the chain goes, draws are those of the normal around the mode.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
+from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode
-from understudy.inference.moments import Simulated
+from understudy.inference.pool import Pool
 from understudy.samplers.proposals import Proposal
 from understudy.support.randomness import Source
 
@@ -30,7 +33,6 @@ Floats = NDArray[np.float64]
 
 _FIRST_CANDIDATES, _CANDIDATES = 256, 1024
 _POOL = 8192
-_COMPONENTS = 8
 _ROUNDS = 2
 _WIDEN = 1.1
 _CHAINS, _BURN_IN = 50, 10
@@ -44,11 +46,12 @@ def posterior_draws(
     """Return so many draws, one in a row, and how they were drawn."""
     generator = source.generator()
     if len(mode.point) > _MOST_COORDINATES:
-        half = generator.normal(size=(count // 2, len(mode.point)))
-        steps = half @ np.linalg.cholesky(mode.covariance).T
-        return mode.point + np.concatenate([steps, -steps]), "normal"
+        walked = None
+        if not evidence.population.model.by_tables:
+            walked = chain_draws(evidence, mode, source, count=count)
+        return (_normal(mode, generator, count), "normal") if walked is None else (walked, "nuts")
     proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
-    pool = _Pool.around(evidence, mode, source)
+    pool = Pool.around(evidence, mode, source, records=_POOL)
     for _ in range(_ROUNDS - 1):
         points = proposal.draw(generator, _FIRST_CANDIDATES)
         heights = _Heights.of(evidence, mode, points, proposal, pool)
@@ -58,39 +61,11 @@ def posterior_draws(
     return points[_in_turn(evidence, heights, generator, count)], "importance"
 
 
-@dataclass(frozen=True)
-class _Pool:
-    """Simulated records that stand for any θ nearby."""
-
-    records: Simulated
-    contributions: Floats
-    log_density: Floats
-    """log q of each record."""
-    correction: Floats
-    """What the mean at the mode, estimated with a control variate, adds to the pool's own."""
-
-    @classmethod
-    def around(cls, evidence: Evidence, mode: Mode, source: Source) -> _Pool:
-        # Fixed rows would have to be simulated all of them for each θ; the correction puts right
-        # what rows at random are off at the mode.
-        population, generator = replace(evidence.population, known=False), source.generator()
-        spread = np.linalg.cholesky(mode.covariance)
-        others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
-        places = np.array([evidence.position(p) for p in (mode.point, *others)])
-        parts = [population.simulate(z, source, _POOL // _COMPONENTS) for z in places]
-        records = Simulated.pooled(parts)
-        values = records.contributions(evidence.contributions)
-        mixture = logsumexp(records.loglik(places), axis=0) - np.log(_COMPONENTS)
-        pool = cls(records, values, mixture, np.zeros(1))
-        own = mode.prediction.mean / evidence.size(mode.point)
-        return replace(pool, correction=own - pool.means(places[:1])[0])
-
-    def means(self, z: Floats) -> Floats:
-        """Return μ(θ) for each row of unconstrained coordinates."""
-        ratio = self.records.loglik(z) - self.log_density
-        weight = np.exp(ratio - ratio.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        return weight @ self.contributions + self.correction
+def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
+    """Return draws of the normal around the mode, as far below it as above."""
+    half = generator.normal(size=(count // 2, len(mode.point)))
+    steps = half @ np.linalg.cholesky(mode.covariance).T
+    return np.asarray(mode.point + np.concatenate([steps, -steps]))
 
 
 @dataclass(frozen=True)
@@ -106,7 +81,7 @@ class _Heights:
 
     @classmethod
     def of(
-        cls, evidence: Evidence, mode: Mode, points: Floats, proposal: Proposal, pool: _Pool
+        cls, evidence: Evidence, mode: Mode, points: Floats, proposal: Proposal, pool: Pool
     ) -> _Heights:
         sizes = np.array([evidence.size(point) for point in points])
         means = pool.means(points[:, : evidence.population.model.dimension])
