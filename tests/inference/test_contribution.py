@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from summaries import BETA, OUTCOMES
 from understudy.inference.cells import coarse
-from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution, inside
+from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution
+from understudy.inference.slopes import inside
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 

@@ -37,7 +37,7 @@ def test_mean_spread_and_tails_are_those_of_the_exact_posterior(noisy, scale):
     population, measured = answers(300, noisy=noisy, scale=scale)
     evidence, source = Evidence(population, (measured,)), Source(3)
     mode = find_mode(evidence, np.zeros(1), source, records=8192)
-    draws = posterior_draws(evidence, mode, source, count=4000)[:, 0]
+    draws = posterior_draws(evidence, mode, source, count=4000)[0][:, 0]
     grid, posterior = exact_posterior(300, noisy, scale)
     mean = posterior @ grid
     spread = np.sqrt(posterior @ (grid - mean) ** 2)
@@ -64,7 +64,7 @@ def test_draws_of_many_parameters_are_as_far_below_the_mode_as_above_it():
     population = Population(model, {"g": np.arange(300) % 20}, 300, True)
     evidence, source = Evidence(population, (measured,)), Source(4)
     mode = find_mode(evidence, np.zeros(20), source, records=2048)
-    draws = posterior_draws(evidence, mode, source, count=100)
+    draws, _ = posterior_draws(evidence, mode, source, count=100)
     assert draws.shape == (100, 20)
     np.testing.assert_allclose(draws.mean(axis=0), mode.point, atol=1e-9)
     assert jax.numpy.isfinite(draws).all()

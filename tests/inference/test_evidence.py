@@ -40,7 +40,8 @@ def test_rounds_are_correlated_because_their_records_are_the_same():
 def test_the_prior_has_its_gradient_and_a_precision_that_is_positive():
     evidence = two_rounds()
     point = np.array([-0.7, 1.3, math.log(1500)])
-    gradient, precision = evidence.prior(point)
+    value, gradient, precision = evidence.prior(point)
+    assert value == pytest.approx(evidence.log_prior(point[None])[0])
     for axis in range(3):
         step = 1e-5 * np.eye(3)[axis]
         ends = evidence.log_prior(np.array([point + step, point - step]))

@@ -18,7 +18,7 @@ def posterior():
 
 
 def test_it_holds_the_truth(posterior):
-    theta = posterior.theta(posterior.estimate)
+    theta = posterior.thetas[0]
     assert theta["phi"] == pytest.approx(0.8 / 5.8, abs=0.02)
     assert theta["lambda"] == pytest.approx(5.8, rel=0.2)
     assert posterior.positions.shape == (200, 2)
@@ -26,7 +26,7 @@ def test_it_holds_the_truth(posterior):
 
 def test_what_is_published_lies_on_the_public_grid(posterior):
     model = posterior.evidence.population.model
-    z = np.asarray(model.unconstrain(posterior.theta(posterior.positions[0])))
+    z = np.asarray(model.unconstrain(posterior.thetas[1]))
     np.testing.assert_allclose(z / GRID, np.round(z / GRID), atol=1e-4)
 
 

@@ -4,10 +4,13 @@ posterior     an estimate and draws of θ from all that was measured, and a chec
 measurement   what was measured: a sum of contributions with noise, and what defines it
 contribution  what a record contributes to a sum: cells of tables, scores at a public θ₀
 cells         a column in a few public cells
+slopes        f and ∇f of many records, each by one compiled kernel
 moments       mean, spread and slope of a contribution at θ, from simulated records
 evidence      all measurements stacked, and what θ predicts of them
 start         where a fit begins
 mode          the most plausible θ, by damped Gauss–Newton steps
+pool          simulated records that stand for any θ nearby
+chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure

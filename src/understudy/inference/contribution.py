@@ -18,7 +18,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,13 +27,11 @@ from scipy.sparse import csr_array
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
 from understudy.inference.cells import Cells, Pair
-from understudy.models.base import Data, Model
+from understudy.inference.slopes import Prepared
+from understudy.models.base import Model
 
 UNIT = 2**20
 """Scores are whole multiples of 1/UNIT."""
-MARGIN = 2.0**-40
-"""Share of a number's declared width by which it is moved inwards where its density is infinite."""
-_CHUNK = 2048
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -173,9 +170,9 @@ class ScoreContribution(Contribution):
     units = property(lambda self: np.full(self.width, float(UNIT)))
     width = property(lambda self: len(self.directions) + (self.count > 0))
 
-    def each(self, columns: Columns) -> Wholes:
+    def each(self, columns: Columns, prepared: Prepared | None = None) -> Wholes:
         """Return the scores of each record, with what counts it behind them."""
-        parts = [np.asarray(values[there]) for values, there in self._chunks(columns)]
+        parts = [np.asarray(values)[there] for values, there in self._chunks(columns, prepared)]
         return self._counted(np.concatenate(parts).astype(np.int64))
 
     def total(self, columns: Columns) -> Wholes:
@@ -190,19 +187,12 @@ class ScoreContribution(Contribution):
             return scores
         return np.column_stack([scores, np.full(len(scores), self.count)])
 
-    def _chunks(self, columns: Columns) -> Iterator[tuple[Any, NDArray[np.bool_]]]:
-        model = self.model
-        fixed = tuple(map(jnp.asarray, (self.z, self.directions, self.centre, float(self.length))))
-        prepared = {"own": model.prepare(columns), "inside": model.prepare(inside(model, columns))}
-        flat = {(k, name): np.asarray(v) for k, d in prepared.items() for name, v in d.items()}
-        records, size = len(next(iter(flat.values()))), max(_CHUNK // model.rows_per_record, 1)
-        for start in range(0, records, size):
-            chosen = np.minimum(np.arange(start, start + size), records - 1)
-            data: dict[str, Data] = {"own": {}, "inside": {}}
-            for (k, name), values in flat.items():
-                data[k][name] = jnp.asarray(values[chosen])
-            there = np.arange(start, start + size) < records
-            yield _scores(model, fixed, data["own"], data["inside"]), there
+    def _chunks(
+        self, columns: Columns, prepared: Prepared | None = None
+    ) -> Iterator[tuple[Any, slice]]:
+        fixed = tuple(map(np.asarray, (self.directions, self.centre, float(self.length))))
+        for slopes, there in (prepared or Prepared.of(self.model, columns)).chunks(self.z):
+            yield _scores(fixed, slopes), there
 
     def rough(
         self, values: Floats, mean: Floats, variance: Floats, size: float
@@ -224,23 +214,11 @@ class ScoreContribution(Contribution):
         }
 
 
-def inside(model: Model, columns: Columns) -> Columns:
-    """Return the records with numbers moved inwards from their bounds by a public margin."""
-    moved = dict(columns)
-    for column in model.schema.confidential:
-        if column.numeric and not column.whole:
-            margin = column.width * MARGIN
-            moved[column.name] = np.clip(
-                columns[column.name], column.lower + margin, column.upper - margin
-            )
-    return moved
-
-
-@partial(jax.jit, static_argnames="model")
-def _scores(model: Model, fixed: tuple[jax.Array, ...], own: Data, moved: Data) -> jax.Array:
+@jax.jit
+def _scores(fixed: tuple[jax.Array, ...], slopes: jax.Array) -> jax.Array:
     """Return whole numbers held as float64, none of whose vectors is longer than the length."""
-    z, directions, centre, length = fixed
-    scores = project(slopes(model, z, own, moved), directions) - centre
+    directions, centre, length = fixed
+    scores = project(slopes, directions) - centre
     norm = jnp.sum(jnp.abs(scores), axis=1, keepdims=True)
     clipped = scores * jnp.minimum(1.0, length / (norm * UNIT)) * UNIT
     whole = jnp.trunc(jnp.nan_to_num(clipped, nan=0.0, posinf=0.0, neginf=0.0))
@@ -251,19 +229,3 @@ def _scores(model: Model, fixed: tuple[jax.Array, ...], own: Data, moved: Data) 
 def project(vectors: jax.Array, directions: jax.Array) -> jax.Array:
     """Return A g for each record, by products and sums whose order no library may change."""
     return jnp.sum(vectors[:, None, :] * directions[None], axis=2)
-
-
-def slopes(model: Model, z: jax.Array, own: Data, moved: Data) -> jax.Array:
-    """Return ∇f_θ(x) of each record, at the moved record where f itself is infinite."""
-
-    def loglik(position: jax.Array, data: Data) -> jax.Array:
-        return model.record_loglik(model.constrain(position), data)
-
-    def slope(data: Data) -> jax.Array:
-        if model.record_slope is not None:
-            return model.record_slope(model.constrain(z), data)
-        return jnp.nan_to_num(jax.jacfwd(loglik)(z, data), nan=0.0, posinf=0.0, neginf=0.0)
-
-    if moved is own:
-        return slope(own)
-    return jnp.where(jnp.isfinite(loglik(z, own))[:, None], slope(own), slope(moved))

@@ -32,6 +32,8 @@ _OTHERS = 4
 """Further draws of θ, beside θ₀, that records are simulated from."""
 _CENTRING = 8
 """Steps, as of Weiszfeld towards a geometric median, that make the clipped mean zero."""
+_TRIED = 4096
+"""Records that each number of directions and each length is tried on."""
 COUNTED = 0.1
 """Share of C that counts a record, where nothing else does."""
 
@@ -41,7 +43,6 @@ class _Trial:
     gain: float
     count: int
     length: float
-    centre: Floats
 
 
 def choose_scores(
@@ -62,11 +63,14 @@ def choose_scores(
     elsewhere = [population.simulate(y, source, records // 4).slopes(z) for y in others]
     directions = _directions(own.T @ own / len(own), precision)
     samples = [slopes @ directions.T for slopes in (own, *elsewhere)]
+    # Trials are many: they have to do with some of the records, and the last centre has them all.
+    some = generator.permutation(len(own))[:_TRIED]
+    tried = [samples[0][some], *samples[1:]]
     share = COUNTED if counted else 0.0
     best = max(
         (
             _trial(
-                own, [s[:, :m] for s in samples], length * (1 - share), precision,
+                own[some], [s[:, :m] for s in tried], length * (1 - share), precision,
                 size=population.size, scale=length / epsilon,
             )
             for m in sorted({*(c for c in _COUNTS if c < len(z)), len(z)})
@@ -76,7 +80,8 @@ def choose_scores(
     )  # fmt: skip
     length = int(best.length * UNIT)
     count = round(length * share / (1 - share))
-    return ScoreContribution(model, z, directions[: best.count], best.centre, length, count)
+    centre = _centre(samples[0][:, : best.count], best.length)
+    return ScoreContribution(model, z, directions[: best.count], centre, length, count)
 
 
 def _directions(information: Floats, precision: Floats) -> Floats:
@@ -99,10 +104,7 @@ def _trial(
     scale: float,
 ) -> _Trial:
     """Return what scores clipped to a length are expected to tell, averaged over the samples."""
-    centre = np.zeros(samples[0].shape[1])
-    for _ in range(_CENTRING):
-        off = samples[0] - centre
-        centre = centre + _clipped(off, length).mean(axis=0) / _kept(off, length).mean()
+    centre = _centre(samples[0], length)
     slope = None
     gain = 0.0
     for sample in samples:
@@ -114,7 +116,17 @@ def _trial(
         covariance += 2 * scale**2 * np.eye(len(centre))
         told = precision + slope.T @ np.linalg.solve(covariance, slope)
         gain += np.linalg.slogdet(told)[1] / len(samples)
-    return _Trial(gain, len(centre), length, centre)
+    return _Trial(gain, len(centre), length)
+
+
+def _centre(sample: Floats, length: float) -> Floats:
+    """Return what makes the mean of clipped scores zero."""
+    centre = np.zeros(sample.shape[1])
+    for _ in range(_CENTRING):
+        off = sample - centre
+        kept = _kept(off, length)
+        centre = centre + (off * kept).mean(axis=0) / kept.mean()
+    return centre
 
 
 def _clipped(scores: Floats, length: float) -> Floats:

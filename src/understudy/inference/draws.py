@@ -8,85 +8,64 @@ candidates and variances are drawn in turn:
     candidate | τ      in proportion to prior / proposal · Normal(T̃; Nμ, NΣ + τ),
     T | candidate, τ   a normal,
     1/τ | T            inverse Gaussian with mean 1 / (b |T̃ − T|) and shape 1/b².
+
+Of many parameters a chain takes the place of candidates (`chain.py`); should the pool not reach as
+far as the chain goes, draws are those of the normal around the mode.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
+from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode
-from understudy.inference.moments import Simulated
+from understudy.inference.pool import Pool
 from understudy.samplers.proposals import Proposal
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
-_CANDIDATES = 1024
+_FIRST_CANDIDATES, _CANDIDATES = 256, 1024
 _POOL = 8192
-_COMPONENTS = 8
 _ROUNDS = 2
 _WIDEN = 1.1
-_BURN_IN = 50
+_CHAINS, _BURN_IN = 50, 10
 _MOST_COORDINATES = 16
 """With more, no candidate of a proposal would be likely enough to stand for the posterior."""
 
 
-def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Floats:
-    """Return so many draws, one in a row; of many parameters, from the normal around the mode."""
+def posterior_draws(
+    evidence: Evidence, mode: Mode, source: Source, *, count: int
+) -> tuple[Floats, str]:
+    """Return so many draws, one in a row, and how they were drawn."""
     generator = source.generator()
     if len(mode.point) > _MOST_COORDINATES:
-        half = generator.normal(size=(count // 2, len(mode.point)))
-        steps = half @ np.linalg.cholesky(mode.covariance).T
-        return mode.point + np.concatenate([steps, -steps])
+        walked = None
+        if not evidence.population.model.by_tables:
+            walked = chain_draws(evidence, mode, source, count=count)
+        return (_normal(mode, generator, count), "normal") if walked is None else (walked, "nuts")
     proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
-    pool = _Pool.around(evidence, mode, source)
+    pool = Pool.around(evidence, mode, source, records=_POOL)
     for _ in range(_ROUNDS - 1):
-        points = proposal.draw(generator, _CANDIDATES)
+        points = proposal.draw(generator, _FIRST_CANDIDATES)
         heights = _Heights.of(evidence, mode, points, proposal, pool)
         proposal = _narrowed(points, heights.log_weights(evidence.variance))
     points = proposal.draw(generator, _CANDIDATES)
     heights = _Heights.of(evidence, mode, points, proposal, pool)
-    return points[_in_turn(evidence, heights, generator, count)]
+    return points[_in_turn(evidence, heights, generator, count)], "importance"
 
 
-@dataclass(frozen=True)
-class _Pool:
-    """Simulated records that stand for any θ nearby."""
-
-    records: Simulated
-    contributions: Floats
-    log_density: Floats
-    """log q of each record."""
-    correction: Floats
-    """What the mean at the mode, estimated with a control variate, adds to the pool's own."""
-
-    @classmethod
-    def around(cls, evidence: Evidence, mode: Mode, source: Source) -> _Pool:
-        # Fixed rows would have to be simulated all of them for each θ; the correction puts right
-        # what rows at random are off at the mode.
-        population, generator = replace(evidence.population, known=False), source.generator()
-        spread = np.linalg.cholesky(mode.covariance)
-        others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
-        places = np.array([evidence.position(p) for p in (mode.point, *others)])
-        parts = [population.simulate(z, source, _POOL // _COMPONENTS) for z in places]
-        records = Simulated.pooled(parts)
-        values = records.contributions(evidence.contributions)
-        mixture = logsumexp(records.loglik(places), axis=0) - np.log(_COMPONENTS)
-        pool = cls(records, values, mixture, np.zeros(1))
-        own = mode.prediction.mean / evidence.size(mode.point)
-        return replace(pool, correction=own - pool.means(places[:1])[0])
-
-    def means(self, z: Floats) -> Floats:
-        """Return μ(θ) for each row of unconstrained coordinates."""
-        ratio = self.records.loglik(z) - self.log_density
-        weight = np.exp(ratio - ratio.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        return weight @ self.contributions + self.correction
+def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
+    """Return draws of the normal around the mode, as far below it as above."""
+    half = generator.normal(size=(count // 2, len(mode.point)))
+    steps = half @ np.linalg.cholesky(mode.covariance).T
+    return np.asarray(mode.point + np.concatenate([steps, -steps]))
 
 
 @dataclass(frozen=True)
@@ -102,12 +81,18 @@ class _Heights:
 
     @classmethod
     def of(
-        cls, evidence: Evidence, mode: Mode, points: Floats, proposal: Proposal, pool: _Pool
+        cls, evidence: Evidence, mode: Mode, points: Floats, proposal: Proposal, pool: Pool
     ) -> _Heights:
         sizes = np.array([evidence.size(point) for point in points])
         means = pool.means(points[:, : evidence.population.model.dimension])
         constant = evidence.log_prior(points) - proposal.log_density(points)
         return cls(constant, evidence.values - sizes[:, None] * means, mode.prediction.covariance)
+
+    @cached_property
+    def root(self) -> Floats:
+        """A root of the covariance, which may be singular."""
+        spread, axes = np.linalg.eigh(self.covariance)
+        return np.asarray(axes * np.sqrt(np.maximum(spread, 0.0)))
 
     def log_weights(self, variance: Floats) -> Floats:
         """Return the log weight of each candidate, given the variances of the noise."""
@@ -133,18 +118,33 @@ def _narrowed(points: Floats, log_weights: Floats) -> Proposal:
 
 def _in_turn(
     evidence: Evidence, heights: _Heights, generator: np.random.Generator, count: int
-) -> list[int]:
-    """Return which candidates are drawn, variances of the noise in turn with them."""
-    scale, variance = evidence.laplace, evidence.variance
+) -> Any:
+    """Return which candidates are drawn, variances of the noise in turn with them.
+
+    Several chains go side by side. All candidates' misfits under all chains' variances are one
+    product of matrices: r′Wr is the sum of the entries of W times those of rr′.
+    """
+    scale, covariance = evidence.laplace, heights.covariance
+    chains = min(_CHAINS, count)
+    variance = np.tile(evidence.variance, (chains, 1))
+    above = np.triu_indices(len(scale))
+    squares = heights.rest[:, above[0]] * heights.rest[:, above[1]]
+    squares *= np.where(above[0] == above[1], 0.5, 1.0)
     chosen = []
-    for _ in range(_BURN_IN + count):
-        candidate = generator.choice(len(heights.rest), p=_shares(heights.log_weights(variance)))
+    for _ in range(_BURN_IN + -(-count // chains)):
+        total = covariance + variance[:, :, None] * np.eye(len(scale))
+        weight = np.linalg.inv(total)
+        logs = heights.constant - weight[:, above[0], above[1]] @ squares.T
+        cumulated = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        level = generator.random(chains) * cumulated[:, -1]
+        candidate = np.minimum((cumulated < level[:, None]).sum(axis=1), len(heights.rest) - 1)
         rest = heights.rest[candidate]
-        gain = np.linalg.solve(heights.covariance + np.diag(variance), heights.covariance).T
-        left = heights.covariance - gain @ heights.covariance
-        spread, axes = np.linalg.eigh((left + left.T) / 2)
-        wiggle = axes @ (np.sqrt(np.maximum(spread, 0.0)) * generator.normal(size=len(rest)))
-        noise = np.abs(rest - gain @ rest - wiggle)
+        # What the noise was, given θ: a normal with mean Dr and covariance D − D V⁻¹ D, where
+        # D are the variances; drawn as e − D V⁻¹(s + e − r) with s, e from their own normals.
+        sums = generator.normal(size=(chains, len(scale))) @ heights.root.T
+        own = generator.normal(size=(chains, len(scale))) * np.sqrt(variance)
+        off = np.einsum("kij,kj->ki", weight, sums + own - rest)
+        noise = np.abs(own - variance * off)
         variance = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
-        chosen.append(int(candidate))
-    return chosen[_BURN_IN:]
+        chosen.append(candidate)
+    return np.concatenate(chosen[_BURN_IN:])[:count]

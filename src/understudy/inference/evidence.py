@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from understudy._jax import jax, jnp
+from understudy._jax import jax
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
 from understudy.inference.moments import Population, moments
@@ -44,6 +44,8 @@ class Prediction:
     mean: Floats
     covariance: Floats
     """Of the sums, without the noise; what simulation leaves open is in it."""
+    doubt: Floats
+    """What simulation leaves open: the part of the covariance that more records would take away."""
     slope: Floats
     """∂mean/∂point, shape (width, coordinates)."""
     log_prior: float
@@ -121,31 +123,44 @@ class Evidence:
         slope = size * each.slope
         if not self.population.known:
             slope = np.column_stack([slope, size * each.mean])
-        gradient, precision = self.prior(point)
+        log_prior, gradient, precision = self.prior(point)
+        doubt = size**2 * each.doubt
         return Prediction(
             point=point,
             mean=size * each.mean,
-            covariance=size * each.covariance + size**2 * each.doubt,
+            covariance=size * each.covariance + doubt,
+            doubt=doubt,
             slope=slope,
-            log_prior=float(self.log_prior(point[None])[0]),
+            log_prior=log_prior,
             gradient=gradient,
             precision=precision,
         )
 
-    def prior(self, point: Floats) -> tuple[Floats, Floats]:
-        """Return the gradient of the log prior, and a precision that is positive definite."""
-        gradient, hessian = map(
-            np.asarray, _derivatives(self.population.model, jnp.asarray(self.position(point)))
+    def prior(self, point: Floats) -> tuple[float, Floats, Floats]:
+        """Return the log prior, its gradient, and a precision that is positive definite."""
+        height, gradient, hessian = map(
+            np.asarray, _derivatives(self.population.model, self.position(point))
         )
         curvature, axes = np.linalg.eigh(-(hessian + hessian.T) / 2)
         precision = (axes * np.maximum(curvature, _FLATTEST)) @ axes.T
+        value = float(height) if np.isfinite(height) else -math.inf
         if self.population.known:
-            return gradient, precision
-        off = (point[-1] - math.log(self.population.size)) / SIZE_SPREAD**2
-        return np.append(gradient, -off), block_diag(precision, np.array([[SIZE_SPREAD**-2]]))
+            return value, gradient, precision
+        off = (point[-1] - math.log(self.population.size)) / SIZE_SPREAD
+        return (
+            value - 0.5 * off**2,
+            np.append(gradient, -off / SIZE_SPREAD),
+            block_diag(precision, np.array([[SIZE_SPREAD**-2]])),
+        )
 
 
 @partial(jax.jit, static_argnames="model")
-def _derivatives(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _derivatives(model: Model, z: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
     log_prior = model.log_prior_unconstrained
-    return jax.grad(log_prior)(z), jax.hessian(log_prior)(z)
+
+    def slope(z: jax.Array) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        value, gradient = jax.value_and_grad(log_prior)(z)
+        return gradient, (value, gradient)
+
+    hessian, (value, gradient) = jax.jacfwd(slope, has_aux=True)(z)
+    return value, gradient, hessian

@@ -39,6 +39,8 @@ class Mode:
     """Where a fit ended."""
 
     prediction: Prediction
+    weight: Floats
+    """V⁻¹, the inverse covariance of the misfit."""
     precision: Floats
     """Of the normal distribution around the mode."""
     misfit: float
@@ -56,20 +58,48 @@ class Mode:
         return self.prediction.point
 
     @property
+    def simulation(self) -> float:
+        """Largest share of any posterior variance that is due to simulation.
+
+        With the slope J, the covariance V of the misfit and the precision P the estimate moves by
+        P⁻¹J′V⁻¹ times what the mean is off: its covariance is compared with P⁻¹.
+        """
+        here = self.prediction
+        pull = here.slope.T @ self.weight
+        root = np.linalg.cholesky(self.precision)
+        moved = np.linalg.solve(root, pull)
+        return float(np.linalg.eigvalsh(moved @ here.doubt @ moved.T)[-1])
+
+    @property
     def covariance(self) -> Floats:
         """Of the normal distribution around the mode."""
         return np.asarray(np.linalg.inv(self.precision), dtype=np.float64)
 
 
 def find_mode(
-    evidence: Evidence, start: Floats, source: Source, *, records: int, hot: bool = True
+    evidence: Evidence,
+    start: Floats,
+    source: Source,
+    *,
+    records: int,
+    hot: bool = True,
+    reach: float = 1.0,
 ) -> Mode:
-    """Return the mode that is reached from a point, which is known to be close unless `hot`."""
+    """Return the mode that is reached from a point.
+
+    Args:
+        evidence: What was measured.
+        start: Where the fit begins.
+        source: Where randomness comes from.
+        records: About how many records are simulated for each step.
+        hot: Whether the start may be far off.
+        reach: Share of the usual longest step that a step may have.
+    """
     seed = int(source.generator().integers(2**62))
     here, steps = evidence.predict(start, seed, records), 0
-    levels = math.ceil(math.log(evidence.population.size, _COOLING)) if hot else 1
-    descent = _Descent(evidence, seed, records)
-    for level in reversed(range(max(levels, 1))):
+    levels = max(math.ceil(math.log(evidence.population.size, _COOLING)), 1) if hot else 0
+    descent = _Descent(evidence, seed, records, reach * _LONGEST_STEP)
+    for level in reversed(range(levels)):
         weigh = _rough_weight(evidence, _COOLING**level)
         limit, enough = (_HOT_STEPS, _NEAR) if level else (_COLD_STEPS, _THERE)
         here, took, _ = descent.run(here, weigh, limit, enough)
@@ -80,7 +110,7 @@ def find_mode(
     rest = evidence.values - here.mean
     precision = here.slope.T @ weight @ here.slope + here.precision
     misfit = float(rest @ weight @ rest)
-    return Mode(here, precision, misfit, height, steps + took, settled)
+    return Mode(here, weight, precision, misfit, height, steps + took, settled)
 
 
 @dataclass(frozen=True)
@@ -88,6 +118,7 @@ class _Descent:
     evidence: Evidence
     seed: int
     records: int
+    longest: float
 
     def run(
         self, here: Prediction, weigh: Weigh, limit: int, enough: float
@@ -100,7 +131,7 @@ class _Descent:
             rest = self.evidence.values - here.mean
             pull = here.slope.T @ weight @ rest + here.gradient
             step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
-            step *= min(1.0, _LONGEST_STEP / np.abs(step).max())
+            step *= min(1.0, self.longest / np.abs(step).max())
             there = self.evidence.predict(here.point + step, self.seed, self.records)
             weight_there, height_there = weigh(there)
             length = math.sqrt(step @ curvature @ step / len(step))

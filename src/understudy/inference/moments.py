@@ -12,7 +12,7 @@ varies. Each row is then simulated several times, and moments are taken within r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -23,15 +23,15 @@ from scipy.sparse import csr_array, hstack
 
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
-from understudy.inference.contribution import Contribution, TableContribution, inside, slopes
-from understudy.models.base import Data, Model, Theta
+from understudy.inference.contribution import Contribution, ScoreContribution, TableContribution
+from understudy.inference.slopes import Prepared
+from understudy.models.base import Model, Theta
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 _REPEATS = 2
 _MOST_FIXED = 2**16
 """Up to so many records every public row is simulated; beyond, rows are chosen at random."""
-_CHUNK = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,31 +96,36 @@ class Simulated:
         return cls(parts[0].model, columns, 1)
 
     @cached_property
-    def prepared(self) -> tuple[Data, Data | None]:
-        """The records as the model prepares them, and moved inwards where any has to be."""
-        own, moved = self.model.prepare(self.columns), inside(self.model, self.columns)
-        same = all(np.array_equal(moved[name], self.columns[name]) for name in moved)
-        return own, None if same else self.model.prepare(moved)
+    def prepared(self) -> Prepared:
+        """The records as the model prepares them."""
+        return Prepared.of(self.model, self.columns)
 
-    @cached_property
+    @property
     def records(self) -> int:
         """How many there are."""
-        return len(next(iter(self.prepared[0].values())))
+        return self.prepared.records
 
     def slopes(self, z: Floats) -> Floats:
         """Return ∇f_θ(x) of each record, shape (records, dimension)."""
-        return self._evaluate(_slopes, z)
+        return self.prepared.slopes(z)
 
     def loglik(self, z: Floats) -> Floats:
         """Return f_θ(x) of each record for each row of z, shape (points, records)."""
-        return self._evaluate(_logliks, z).T
+        return self.prepared.loglik(z)
 
     def contributions(self, contributions: Sequence[Contribution]) -> Any:
         """Return w(x) of all rounds side by side, with 1 for a whole; tables alone are sparse."""
         tables = [c for c in contributions if isinstance(c, TableContribution)]
         if len(tables) == len(contributions):
             return hstack([c.marks(self.columns) for c in tables], format="csr")
-        return np.concatenate([c.each(self.columns) / c.units for c in contributions], axis=1)
+        parts = [
+            c.each(self.columns, self.prepared)
+            if isinstance(c, ScoreContribution)
+            else c.each(self.columns)
+            for c in contributions
+        ]
+        units = [c.units for c in contributions]
+        return np.concatenate([p / u for p, u in zip(parts, units, strict=True)], axis=1)
 
     def within(self, one: Any, other: Any) -> Floats:
         """Return the covariance of two sets of values, given the public rows where these are fixed.
@@ -134,16 +139,6 @@ class Simulated:
         means = [_row_means(each, self.repeats) for each in (one, other)]
         between = _dense(means[0].T @ means[1]) * (self.repeats / self.records)
         return (products - between) * (self.repeats / (self.repeats - 1))
-
-    def _evaluate(self, kernel: Callable[..., jax.Array], z: Floats) -> Floats:
-        """Return what a kernel makes of the records, in chunks of one shape."""
-        data = [None if d is None else _on_host(d) for d in self.prepared]
-        parts = []
-        for start in range(0, self.records, _CHUNK):
-            chosen = np.minimum(np.arange(start, start + _CHUNK), self.records - 1)
-            part = (None if d is None else {k: v[chosen] for k, v in d.items()} for d in data)
-            parts.append(np.asarray(kernel(self.model, z, *part)))
-        return np.concatenate(parts)[: self.records]
 
 
 @dataclass(frozen=True)
@@ -187,24 +182,3 @@ def _dense(values: Any) -> Floats:
 @partial(jax.jit, static_argnames="model")
 def _theta(model: Model, z: jax.Array) -> Theta:
     return model.constrain(z)
-
-
-def _on_host(data: Data) -> Columns:
-    return {name: np.asarray(values) for name, values in data.items()}
-
-
-@partial(jax.jit, static_argnames="model")
-def _slopes(model: Model, z: jax.Array, own: Data, moved: Data | None) -> jax.Array:
-    return slopes(model, z, own, own if moved is None else moved)
-
-
-@partial(jax.jit, static_argnames="model")
-def _logliks(model: Model, z: jax.Array, own: Data, moved: Data | None) -> jax.Array:
-    def one(position: jax.Array) -> jax.Array:
-        theta = model.constrain(position)
-        loglik = model.record_loglik(theta, own)
-        if moved is None:
-            return loglik
-        return jnp.where(jnp.isfinite(loglik), loglik, model.record_loglik(theta, moved))
-
-    return jax.lax.map(one, z, batch_size=16).T

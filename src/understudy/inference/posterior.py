@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy._jax import jnp
+from understudy._jax import jax
 from understudy.inference.check import p_value
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode, find_mode
+from understudy.models.base import GRID, Model, Theta
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
 RECORDS = 8192
 """Simulated records of an ordinary fit."""
-_MANY_PER_RECORD, _FEW_PER_RECORD = 16, 4
-"""Simulated records for each of the table's, so that simulation leaves little open."""
-_MANY, _MOST = 2**17, 2**19
-"""Up to so many records there are many for each of the table's, and never more than the last."""
+_SHARE = 0.02
+"""Share of any posterior variance that simulation may add, as far as records allow."""
+_MOST = 2**18
+"""Never more records than this; what is left open is part of the covariance anyway."""
 _DOUBTFUL = 1e-3
 """A misfit that is less likely than this calls for another attempt."""
+_SMALLER, _MORE, _FURTHER_ATTEMPTS = 4, 4, 2
+"""By how much steps get smaller and records more where a fit did not settle, and how often."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,8 @@ class Posterior:
     mode: Mode
     points: Floats
     """Draws, in unconstrained coordinates and log N where it is not known."""
+    sampler: str
+    """How they were drawn."""
     attempts: int
     """Fits that were made, the best of which is this."""
     p_value: float
@@ -50,11 +57,28 @@ class Posterior:
         """The draws, in unconstrained coordinates."""
         return self.points[:, : self.evidence.population.model.dimension]
 
-    def theta(self, z: Floats) -> dict[str, Any]:
-        """Return θ by name at unconstrained coordinates, rounded to the public grid."""
+    @cached_property
+    def natural(self) -> dict[str, Floats]:
+        """θ by name, on the public grid: of the estimate first, then of each draw."""
         model = self.evidence.population.model
-        values = model.constrain(model.round_to_grid(jnp.asarray(z)))
-        return {name: np.asarray(value).tolist() for name, value in values.items()}
+        z = on_grid(np.vstack([self.estimate, self.positions]))
+        return {name: np.asarray(value) for name, value in _natural(model, z).items()}
+
+    @property
+    def thetas(self) -> list[dict[str, Any]]:
+        """The same one by one."""
+        listed = {name: values.tolist() for name, values in self.natural.items()}
+        return [dict(zip(listed, each, strict=True)) for each in zip(*listed.values(), strict=True)]
+
+
+def on_grid(z: Floats) -> Floats:
+    """Return unconstrained coordinates on the public grid, as `Model.round_to_grid` does."""
+    return np.asarray(np.round(z / GRID) * GRID)
+
+
+@partial(jax.jit, static_argnames="model")
+def _natural(model: Model, z: jax.Array) -> Theta:
+    return jax.vmap(model.constrain)(z)
 
 
 def infer(
@@ -69,7 +93,7 @@ def infer(
         source: Where randomness comes from.
         draws: How many draws of θ.
     """
-    size, generator = evidence.population.size, source.generator()
+    generator = source.generator()
     modes: list[Mode] = []
     starts = [(far, True)] if near is None else [(near, False), (far, True)]
     for start, hot in starts:
@@ -77,8 +101,26 @@ def infer(
         if modes[-1].settled and p_value(evidence, modes[-1], generator) > _DOUBTFUL:
             break
     best = min(modes, key=lambda mode: mode.height)
-    records = max(min(_MANY_PER_RECORD * size, _MANY), min(_FEW_PER_RECORD * size, _MOST))
-    if records > RECORDS:
-        best = find_mode(evidence, best.point, source, records=records, hot=False)
-    points = posterior_draws(evidence, best, source, count=draws)
-    return Posterior(evidence, best, points, len(modes), p_value(evidence, best, generator))
+    for k in range(1, _FURTHER_ATTEMPTS + 1):
+        if best.settled:
+            break
+        more = {"records": RECORDS * _MORE**k, "reach": _SMALLER**-k}
+        modes.append(find_mode(evidence, best.point, source, hot=False, **more))
+        best = modes[-1]
+    best = _with_enough_records(evidence, best, source)
+    points, sampler = posterior_draws(evidence, best, source, count=draws)
+    chance = p_value(evidence, best, generator)
+    return Posterior(evidence, best, points, sampler, len(modes), chance)
+
+
+def _with_enough_records(evidence: Evidence, mode: Mode, source: Source) -> Mode:
+    """Return the mode from so many records that simulation adds little to what is not known.
+
+    κN²Σ/M is measured, not assumed: what simulation left open at the mode, which falls like 1/M.
+    """
+    needed = RECORDS * mode.simulation / _SHARE
+    if needed <= RECORDS:
+        return mode
+    # In powers of two: kernels that simulate are compiled for a number of records.
+    records = min(2 ** math.ceil(math.log2(needed)), _MOST)
+    return find_mode(evidence, mode.point, source, records=records, hot=False)

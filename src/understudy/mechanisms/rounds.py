@@ -17,8 +17,8 @@ from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import Measurement, Noise
 from understudy.inference.mode import find_mode
 from understudy.inference.moments import Population
-from understudy.inference.posterior import RECORDS
-from understudy.inference.start import starting_point
+from understudy.inference.posterior import RECORDS, on_grid
+from understudy.inference.start import middle_of_prior, starting_point
 from understudy.inference.tables import group_count, grouped, one_way, pairs, standing_for, weighted
 from understudy.mechanisms.noise import with_laplace
 from understudy.mechanisms.request import Request
@@ -35,7 +35,7 @@ class Rounds:
     near: np.ndarray | None
     """Where the last round was measured."""
     far: np.ndarray
-    """The prior's centre."""
+    """Where a fit may begin if that leads nowhere."""
 
 
 def measure_scores(
@@ -51,12 +51,14 @@ def measure_scores(
         tables = tuple(coarse(c, share / len(columns) * population.size) for c in columns)
         table = _measured(request, TableContribution(model, tables), share, "Table")
         evidence = Evidence(population, (table,))
-        mode = find_mode(evidence, starting_point(evidence, source), source, records=RECORDS)
+        far = starting_point(evidence, source)
+        mode = find_mode(evidence, far, source, records=RECORDS)
         point, precision = mode.point, mode.precision
     else:
+        far = middle_of_prior(evidence)
         point = evidence.with_size(_at(model, anchor))
-        precision = evidence.prior(point)[1]
-    z = np.asarray(model.round_to_grid(jnp.asarray(evidence.position(point))))
+        precision = evidence.prior(point)[2]
+    z = on_grid(evidence.position(point))
     known = np.linalg.inv(np.linalg.inv(precision)[: len(z), : len(z)])
     scores = choose_scores(
         population,
@@ -68,7 +70,6 @@ def measure_scores(
         counted=not (evidence.measurements or population.known),
     )
     last = _measured(request, scores, shares[-1], "Scores")
-    far = evidence.with_size(prior_centre(model))
     return Rounds((*evidence.measurements, last), point, far)
 
 

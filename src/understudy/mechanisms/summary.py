@@ -155,8 +155,7 @@ class SummaryPlan(Plan):
         with stage(request.progress, "Inferring"):
             evidence = Evidence(population_of(request), rounds.measurements)
             posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
-        draws = [posterior.theta(z) for z in posterior.positions]
-        estimate = posterior.theta(posterior.estimate)
+        estimate, *draws = posterior.thetas
         released = {"estimate": estimate, "draws": draws}
         released["rounds"] = [each.to_dict() for each in rounds.measurements]
         return Drawn(
@@ -182,13 +181,11 @@ def _refuse_undescribed(schema: Schema) -> None:
 
 def _diagnostics(posterior: Posterior) -> dict[str, Any]:
     """Return what the report says of the fit."""
-    from understudy._jax import jax, jnp
-
     model = posterior.evidence.population.model
-    draws = jax.vmap(model.constrain)(jnp.asarray(posterior.positions))
     parameters = {}
     for parameter in model.parameters:
-        elements = np.asarray(draws[parameter.name]).reshape(len(posterior.positions), -1).T
+        draws = posterior.natural[parameter.name][1:]
+        elements = draws.reshape(len(draws), -1).T
         for name, values in zip(parameter.element_names, elements, strict=True):
             moments = {"mean": float(values.mean()), "sd": float(values.std())}
             parameters[name] = moments | {"rhat": None, "ess_bulk": None}
@@ -201,7 +198,12 @@ def _diagnostics(posterior: Posterior) -> dict[str, Any]:
             "entries": len(posterior.evidence.values),
             "p_value": posterior.p_value,
         },
-        "fit": {"attempts": posterior.attempts, "steps": mode.steps, "settled": mode.settled},
+        "fit": {
+            "attempts": posterior.attempts,
+            "steps": mode.steps,
+            "settled": mode.settled,
+            "sampler": posterior.sampler,
+        },
         "rounds": [
             {
                 "kind": each.contribution.kind,

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from understudy._jax import jax, jnp
 from understudy.domain.formulas import check_length
 from understudy.domain.schema import Schema
@@ -71,7 +73,7 @@ def formula(
         return chosen.loglik(predictor.linear(theta, data), theta, data)
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
-        linear = predictor.linear(theta, predictor.prepare(public, rows))
+        linear = predictor.on_host(theta, public, rows)
         return {outcome.name: chosen.simulate(key, linear, theta)}
 
     spec: dict[str, Any] = {"formula": text, "family": family}
@@ -112,19 +114,30 @@ class _Predictor:
 
     def prepare(self, columns: Columns, rows: int) -> Data:
         """Return the design matrix and the codes of the groups, one row for each record."""
-        matrix = jnp.ones((rows, len(self.plan.names)))
-        if self.plan.predictors:
-            matrix = jnp.asarray(self.plan.matrix(columns))
-        kept = [k for k, name in enumerate(self.plan.names) if name in self.names]
-        codes = {f"1|{group.column}": jnp.asarray(columns[group.column]) for group in self.groups}
-        return {"design": matrix[:, kept], **codes}
+        arrays = self._arrays(columns, rows)
+        return {name: jnp.asarray(values) for name, values in arrays.items()}
 
-    def linear(self, theta: Theta, data: Data) -> jax.Array:
+    def _arrays(self, columns: Columns, rows: int) -> dict[str, np.ndarray]:
+        matrix = np.ones((rows, len(self.plan.names)))
+        if self.plan.predictors:
+            matrix = self.plan.matrix(columns)
+        if len(self.names) < len(self.plan.names):
+            kept = [k for k, name in enumerate(self.plan.names) if name in self.names]
+            matrix = matrix[:, kept]
+        codes = {f"1|{group.column}": columns[group.column] for group in self.groups}
+        return {"design": matrix, **codes}
+
+    def on_host(self, theta: Theta, columns: Columns, rows: int) -> np.ndarray:
+        """Return η of each record by NumPy, which compiles nothing."""
+        known = {name: np.asarray(values) for name, values in theta.items()}
+        return np.asarray(self.linear(known, self._arrays(columns, rows), np))
+
+    def linear(self, theta: Any, data: Any, library: Any = jnp) -> Any:
         """Return η of each record, shape (n,) or (n, predictors)."""
         shape = self.family.predictors
-        linear = jnp.zeros((len(data["design"]), *shape))
+        linear = library.zeros((len(data["design"]), *shape))
         if self.names:
-            linear = data["design"] @ jnp.stack([theta[name] for name in self.names])
+            linear = data["design"] @ library.stack([theta[name] for name in self.names])
         for group in self.groups:
             intercepts = theta[group.sigma] * theta[group.offset]
             linear = linear + intercepts[data[f"1|{group.column}"]]

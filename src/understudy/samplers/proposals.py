@@ -26,6 +26,7 @@ _CHAIN_DRAWS = 1000
 _WIDEN = 1.3
 _WIDEST = 4.5
 _WIDEN_PRIOR = 1.5
+_BLOCK = 512
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,16 @@ def prior_proposal(model: Model) -> Proposal:
 
 def prior_centre(model: Model) -> np.ndarray:
     """Return the origin, if the prior is flat there, and else the centre of its proposal."""
-    origin = jnp.zeros(model.dimension)
-    if not np.any(jax.grad(model.log_prior_unconstrained)(origin)):
-        return np.asarray(origin)
+    origin = np.zeros(model.dimension)
+    if not np.any(prior_slope(model, origin)):
+        return origin
     return prior_proposal(model).centre
+
+
+@partial(jax.jit, static_argnames="model")
+def prior_slope(model: Model, z: jax.Array) -> jax.Array:
+    """Return the gradient of the log prior on the unconstrained scale."""
+    return jax.grad(model.log_prior_unconstrained)(z)
 
 
 def _weighted_moments(model: Model) -> tuple[np.ndarray, np.ndarray]:
@@ -117,13 +124,16 @@ def _prior_chain(model: Model, key: jax.Array) -> jax.Array:
 
 def log_priors(model: Model, z: np.ndarray) -> np.ndarray:
     """Return the log prior at each point, −∞ where it is undefined."""
-    values = np.asarray(_log_priors(model, jnp.asarray(z)))
+    # In blocks of one shape, so that one kernel serves any number of points.
+    padded = z[np.minimum(np.arange(-(-len(z) // _BLOCK) * _BLOCK), len(z) - 1)]
+    blocks = padded.reshape(-1, _BLOCK, z.shape[1])
+    values = np.concatenate([np.asarray(_log_priors(model, block)) for block in blocks])[: len(z)]
     return np.where(np.isfinite(values), values, -np.inf)
 
 
 @partial(jax.jit, static_argnames="model")
 def _log_priors(model: Model, z: jax.Array) -> jax.Array:
-    return jax.lax.map(model.log_prior_unconstrained, z, batch_size=1024)
+    return jax.vmap(model.log_prior_unconstrained)(z)
 
 
 def posterior_proposal(

@@ -35,9 +35,19 @@ def test_the_integral_of_a_concave_function_s_exponential(low, high):
     assert float(ours) == pytest.approx(top + np.log(exact), rel=1e-9, abs=1e-9)
 
 
-def test_numbers_are_drawn_from_the_mass_below_them():
+def never(generator, eta, theta):
+    return np.full(len(eta), -1.0)
+
+
+def seldom(generator, eta, theta):
+    """One in ten thousand falls inside, so that nearly all are left to the inversion."""
+    return 1e4 * generator.random(len(eta)) ** (1 / 3)
+
+
+@pytest.mark.parametrize("free", [never, seldom])
+def test_numbers_are_drawn_from_the_mass_below_them(free):
     """The mass of [0, u] is u³ whatever η and θ say, on a column from 10 to 30."""
-    simulate = simulating(continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u))
+    simulate = simulating(continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u), free)
     values = simulate(jax.random.key(0), jnp.zeros(4000), {})
     assert scipy.stats.kstest((values - 10) / 20, lambda u: np.clip(u, 0, 1) ** 3).pvalue > LEVEL
 
@@ -46,8 +56,20 @@ def test_numbers_are_drawn_from_the_mass_below_them():
 def test_counts_are_drawn_from_the_mass_up_to_them(largest):
     """Every count is as likely as any other, on a column that begins at 5."""
     column = count(largest, lower=5)
-    simulate = simulating(column, lambda eta, theta: lambda k: jnp.log(k + 1))
+    simulate = simulating(column, lambda eta, theta: lambda k: jnp.log(k + 1), never)
     values = simulate(jax.random.key(0), jnp.zeros(7000), {})
     times = np.bincount(values.astype(int) - 5, minlength=largest + 1)
     assert len(times) == largest + 1
     assert scipy.stats.chisquare(times).pvalue > LEVEL
+
+
+def test_draws_before_the_cut_are_made_again_until_they_lie_inside():
+    """An exponential variable that is cut at 1, and no mass to invert."""
+    simulate = simulating(
+        continuous(0.0, 1.0),
+        lambda eta, theta: lambda u: jnp.full_like(u, jnp.nan),
+        lambda generator, eta, theta: generator.exponential(1.0, len(eta)),
+    )
+    values = simulate(jax.random.key(1), jnp.zeros(4000), {})
+    cut = scipy.stats.truncexpon(1.0)
+    assert scipy.stats.kstest(values, cut.cdf).pvalue > LEVEL

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class Family:
     """What is computed once from the outcome's values."""
     loglik: Callable[[jax.Array, Theta, Data], jax.Array]
     """The record log-likelihood, from the linear predictor η, θ and what `prepare` returned."""
-    simulate: Callable[[jax.Array, jax.Array, Theta], np.ndarray]
+    simulate: Callable[[jax.Array, Any, Theta], np.ndarray]
     """Values of the outcome, from a key, η and θ."""
     predictors: tuple[int, ...] = ()
     """Shape of one record's η: a number, or one for each level but the first."""
@@ -69,7 +70,7 @@ def scaled(values: np.ndarray, column: Column) -> jax.Array:
     return jnp.asarray((values - column.lower) / column.width)
 
 
-def unscaled(u: jax.Array, column: Column) -> np.ndarray:
+def unscaled(u: jax.Array | np.ndarray, column: Column) -> np.ndarray:
     """Return outcomes from u, within the bounds whatever rounding does."""
     values = column.lower + column.width * np.asarray(u)
     return np.clip(values, column.lower, column.upper)

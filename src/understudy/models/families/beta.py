@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import expit
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
@@ -115,7 +116,8 @@ def _beta_regression(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
 
 def _draw_beta(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
     """Return draws of u, by NumPy, which draws faster than JAX and compiles nothing."""
-    shapes = (np.maximum(theta["lambda"] * mean, _SMALLEST_SHAPE) for mean in _means(eta))
+    precision, place = np.asarray(theta["lambda"]), np.asarray(eta)
+    shapes = (np.maximum(precision * expit(end), _SMALLEST_SHAPE) for end in (place, -place))
     return jnp.asarray(host_generator(key).beta(*shapes))
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -33,6 +34,8 @@ from understudy.models.families.truncation import LogMass, log_integral, simulat
 from understudy.models.log_gamma import log_gamma
 
 _LIFT = 8
+_LARGEST_RATE = 1e18
+"""NumPy draws no larger counts; they are cut off anyway."""
 _FEW = 64
 """Up to here sums over counts are added term by term; beyond, integrals take their place."""
 
@@ -50,10 +53,13 @@ def poisson(column: Column) -> Family:
     def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         return partial(_log_poisson_mass, _log_mean(eta, largest))
 
+    def free(generator: np.random.Generator, eta: np.ndarray, theta: dict[str, Any]) -> np.ndarray:
+        return _free_counts(generator, _mean(eta, largest))
+
     return Family(
         prepare=lambda values: _counted(values, column),
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 
@@ -67,6 +73,15 @@ def _counted(values: np.ndarray, column: Column) -> Data:
 def _log_mean(eta: jax.Array, largest: int) -> jax.Array:
     """Return the log of the mean that η stands for, kept where nothing overflows."""
     return np.log(largest) + jnp.clip(eta, -FURTHEST, FURTHEST)
+
+
+def _mean(eta: np.ndarray, largest: int) -> np.ndarray:
+    """Return the mean itself, as NumPy has it."""
+    return np.asarray(largest * np.exp(np.clip(eta, -FURTHEST, FURTHEST)))
+
+
+def _free_counts(generator: np.random.Generator, rate: np.ndarray) -> np.ndarray:
+    return generator.poisson(np.minimum(rate, _LARGEST_RATE)).astype(np.float64)
 
 
 def _log_poisson_mass(log_rate: jax.Array, k: int | jax.Array) -> jax.Array:
@@ -151,11 +166,15 @@ def negative_binomial(column: Column) -> Family:
     def log_mass_at(eta: jax.Array, theta: Theta) -> LogMass:
         return partial(_log_binomial_mass, *_shape_and_odds(eta, theta, largest))
 
+    def free(generator: np.random.Generator, eta: np.ndarray, theta: dict[str, Any]) -> np.ndarray:
+        shape = np.asarray(kept_shape(theta))
+        return _free_counts(generator, generator.gamma(shape, _mean(eta, largest) / shape))
+
     return Family(
         extras=(SHAPE,),
         prepare=lambda values: _counted(values, column),
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 

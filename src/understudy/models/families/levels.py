@@ -15,10 +15,11 @@ is as a positive η makes it.
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
-from understudy.models.base import Data, Theta
+from understudy.models.base import Data, Theta, host_generator
 from understudy.models.families.base import Extra, Family, accept
 from understudy.models.priors import Prior
 
@@ -33,7 +34,8 @@ def bernoulli(column: Column) -> Family:
         return jax.nn.log_sigmoid(data["sign"] * eta)
 
     def simulate(key: jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
-        return np.asarray(jax.random.bernoulli(key, jax.nn.sigmoid(eta)), dtype=np.int64)
+        shares = expit(np.asarray(eta))
+        return (host_generator(key).random(shares.shape) < shares).astype(np.int64)
 
     return Family(
         prepare=lambda values: {"sign": jnp.asarray(2.0 * values - 1.0)},

@@ -41,6 +41,8 @@ is infinite for k < 1 and zero for k > 1, and the log-likelihood is that limit.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from understudy._jax import jax, jnp
@@ -91,7 +93,7 @@ def gaussian(column: Column) -> Family:
         extras=(_SIGMA,),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, _free_normal),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -102,6 +104,18 @@ def _centre_and_scale(eta: jax.Array, theta: Theta) -> tuple[jax.Array, jax.Arra
     """Return η and σ, kept where their quotient and its gradient are finite."""
     centre = jnp.clip(eta, -_FURTHEST_CENTRE, _FURTHEST_CENTRE)
     return centre, jnp.maximum(theta["sigma"], _SMALLEST_SIGMA)
+
+
+def _kept(eta: np.ndarray, theta: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same as NumPy has them."""
+    centre = np.clip(eta, -_FURTHEST_CENTRE, _FURTHEST_CENTRE)
+    return centre, np.maximum(theta["sigma"], _SMALLEST_SIGMA)
+
+
+def _free_normal(
+    generator: np.random.Generator, eta: np.ndarray, theta: dict[str, Any]
+) -> np.ndarray:
+    return generator.normal(*_kept(eta, theta))
 
 
 @jax.custom_jvp
@@ -146,11 +160,15 @@ def student(column: Column) -> Family:
         nu = jnp.minimum(theta["nu"], _LARGEST_NU)
         return lambda u: log_student_mass(-centre / sigma, (u - centre) / sigma, nu)
 
+    def free(generator: np.random.Generator, eta: np.ndarray, theta: dict[str, Any]) -> np.ndarray:
+        centre, sigma = _kept(eta, theta)
+        return centre + sigma * generator.standard_t(min(theta["nu"], _LARGEST_NU), len(eta))
+
     return Family(
         extras=(_SIGMA, _NU),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, free),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -204,7 +222,7 @@ def lognormal(column: Column) -> Family:
         extras=(_LOG_SIGMA,),
         prepare=lambda values: {"log_u": logarithms(values, column)["log_u"]},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, lambda *known: np.exp(_free_normal(*known))),
         intercept=LOG_INTERCEPT,
     )
 
@@ -228,6 +246,10 @@ def gamma(column: Column) -> Family:
         # The mass of [0, u] is that of [0, 1] at a rate u times as large, scaled by u^k.
         return lambda u: shape * jnp.log(u) + log_gamma_mass(shape, rate * u)
 
+    def free(generator: np.random.Generator, eta: np.ndarray, theta: dict[str, Any]) -> np.ndarray:
+        shape = np.clip(theta["shape"], _SMALLEST_SHAPE, _LARGEST_SHAPE)
+        return generator.gamma(shape, np.exp(np.clip(eta, -FURTHEST, FURTHEST)) / shape)
+
     return Family(
         extras=(SHAPE,),
         prepare=lambda values: {
@@ -235,7 +257,7 @@ def gamma(column: Column) -> Family:
             "log_u": logarithms(values, column)["log_u"],
         },
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        simulate=simulating(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 

@@ -5,29 +5,35 @@ is chosen for it, falls off at least as fast as a parabola. Gauss-Legendre nodes
 part of the interval in which exp(g) is within exp(−32) of its largest value there; 32 of them give
 ten digits (tested), in log space throughout, so that a centre far outside the bounds does no harm.
 
-Draws invert the distribution function by bisection. It is the same function that normalises the
-density, so that what is simulated is what is scored.
+Draws are NumPy's of the distribution before the cut, again and again where they lie outside of it.
+What never falls inside inverts the distribution function by bisection instead; it is the same
+function that normalises the density, so that what is simulated is what is scored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column
-from understudy.models.base import Theta
+from understudy.models.base import Theta, host_generator
 from understudy.models.families.base import unscaled
 
 Simulate = Callable[[jax.Array, jax.Array, Theta], np.ndarray]
 LogMass = Callable[[jax.Array], jax.Array]
+Free = Callable[[np.random.Generator, np.ndarray, dict[str, Any]], np.ndarray]
+"""Draws of u, or of a count, before the cut: from η and θ as NumPy has them."""
 
 _NATS = 32.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _HALVINGS = 60
 _POWER = 8
 _SMALLEST = 1e-300
+_TRIES = 12
+_FEWEST = 256
 
 
 def log_integral(
@@ -58,13 +64,16 @@ def log_integral(
     return top[..., 0] + jnp.log(total) + jnp.log(width)
 
 
-def simulating(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]) -> Simulate:
-    """Return the simulation of a family, from the log mass of [0, u] or of 0, ..., k at η and θ.
+def simulating(
+    column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass], free: Free
+) -> Simulate:
+    """Return the simulation of a family, from draws before the cut.
 
-    The unit interval is halved on the scale of u^(1/8), as a density may have much of its mass next
-    to zero.
+    Where these lie outside, the log mass of [0, u] or of 0, ..., k at η and θ is inverted. The unit
+    interval is halved on the scale of u^(1/8), as a density may have much of its mass next to zero.
     """
     largest = int(column.width)
+    end = float(largest) if column.whole else 1.0
 
     @jax.jit
     def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
@@ -75,9 +84,23 @@ def simulating(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass
         ends = jnp.zeros(eta.shape), jnp.ones(eta.shape)
         return _inverted(key, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS) ** _POWER
 
-    if column.whole:
-        return lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta))
-    return lambda key, eta, theta: unscaled(draw(key, eta, theta), column)
+    def simulate(key: jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
+        generator = host_generator(key)
+        place, known = np.asarray(eta), {name: np.asarray(v) for name, v in theta.items()}
+        found, left = np.empty(place.shape), np.arange(len(place))
+        for _ in range(_TRIES):
+            if len(left):
+                tried = free(generator, place[left], known)
+                fits = (tried >= 0) & (tried <= end)
+                found[left[fits]], left = tried[fits], left[~fits]
+        if len(left):
+            # Padded, so that few kernels are compiled however many are left.
+            size = max(2 ** (len(left) - 1).bit_length(), _FEWEST)
+            padded = place[left[np.minimum(np.arange(size), len(left) - 1)]]
+            found[left] = np.asarray(draw(key, jnp.asarray(padded), theta))[: len(left)]
+        return column.lower + found if column.whole else unscaled(found, column)
+
+    return simulate
 
 
 def _inverted(

@@ -1,0 +1,159 @@
+"""Draws of many parameters: a chain on the smooth target that a pool of simulated records makes.
+
+    log p(θ, τ | T̃) = log ξ(θ) + log Normal(T̃; Nμ(θ), NΣ + τ) + log p(τ),
+
+with μ(θ) from a fixed pool, reweighted, and Σ at the mode. θ moves by the No-U-Turn sampler in the
+coordinates of the normal around the mode; the variances τ of Laplace noise are drawn anew after
+each move, as in `draws.py`. All of it is public, so that a chain that goes astray costs accuracy
+and nothing else. How many of the pool's records count at a draw is watched: where they are too few,
+the chain is not used.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy._jax import jax, jnp
+from understudy.inference.evidence import SIZE_SPREAD, Evidence
+from understudy.inference.mode import Mode
+from understudy.inference.pool import Pool
+from understudy.models.base import Data, Model
+from understudy.support.randomness import Source
+
+Floats = NDArray[np.float64]
+
+_POOL = 4096
+_WARM_UP = 200
+_DOUBLINGS = 5
+_ACCEPTANCE = 0.8
+_FEWEST = 0.02
+"""Share of the pool that has to count at nearly all of the draws."""
+_IMPOSSIBLE = -1e6
+
+
+class _Target(NamedTuple):
+    """All that the density depends on, apart from the model."""
+
+    data: Data
+    contributions: jax.Array
+    log_density: jax.Array
+    correction: jax.Array
+    values: jax.Array
+    covariance: jax.Array
+    spread: jax.Array
+    """A root of the covariance."""
+    laplace: jax.Array
+    centre: jax.Array
+    root: jax.Array
+    log_size: jax.Array
+
+    def place(self, w: jax.Array) -> jax.Array:
+        """Return a point from coordinates in which the normal around the mode is standard."""
+        return self.centre + self.root @ w
+
+    def shares(self, model: Model, point: jax.Array) -> jax.Array:
+        """Return the weight of each record of the pool."""
+        loglik = model.record_loglik(model.constrain(point[: model.dimension]), self.data)
+        ratio = jnp.where(jnp.isfinite(loglik), loglik, _IMPOSSIBLE) - self.log_density
+        return jax.nn.softmax(ratio)
+
+    def rest(self, model: Model, point: jax.Array) -> jax.Array:
+        """Return T̃ − Nμ(θ)."""
+        mean = self.shares(model, point) @ self.contributions + self.correction
+        known = len(self.centre) == model.dimension
+        return self.values - jnp.exp(self.log_size if known else point[-1]) * mean
+
+    def height(self, model: Model, weight: jax.Array, w: jax.Array) -> jax.Array:
+        """Return the log density of θ, given the inverse covariance of the misfit."""
+        point = self.place(w)
+        rest = self.rest(model, point)
+        prior = model.log_prior_unconstrained(point[: model.dimension])
+        if len(self.centre) > model.dimension:
+            prior = prior - 0.5 * ((point[-1] - self.log_size) / SIZE_SPREAD) ** 2
+        return prior - 0.5 * rest @ weight @ rest
+
+
+def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Floats | None:
+    """Return so many draws in a row, or None where the pool does not reach as far as they go."""
+    pool = Pool.around(evidence, mode, source, records=_POOL)
+    prepared = pool.records.prepared
+    data = {name: np.array(values) for name, values in prepared.own.items()}
+    for name, values in prepared.moved.items():
+        data[name][prepared.rows] = values
+    covariance = mode.prediction.covariance
+    spread, axes = np.linalg.eigh(covariance)
+    target = _Target(
+        {name: jnp.asarray(values) for name, values in data.items()},
+        *map(
+            jnp.asarray,
+            (
+                pool.contributions,
+                pool.log_density,
+                pool.correction,
+                evidence.values,
+                covariance,
+                axes * np.sqrt(np.maximum(spread, 0.0)),
+                evidence.laplace,
+                mode.point,
+                np.linalg.cholesky(mode.covariance),
+                math.log(evidence.population.size),
+            ),
+        ),
+    )
+    points, effective = _walk(evidence.population.model, target, source.key(), count)
+    reached = np.quantile(np.asarray(effective), 0.05) > _FEWEST * _POOL
+    return np.asarray(points) if reached and np.isfinite(points).all() else None
+
+
+@partial(jax.jit, static_argnames=("model", "count"))
+def _walk(model: Model, target: _Target, key: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+    """Return the chain's points, and how many records of the pool count at each."""
+    import blackjax
+    from blackjax.adaptation.step_size import dual_averaging_adaptation
+
+    begin, adapt, _ = dual_averaging_adaptation(_ACCEPTANCE)
+    move, metric = blackjax.nuts.build_kernel(), jnp.ones(len(target.centre))
+
+    def step(carry: Any, given: tuple[jax.Array, jax.Array]) -> tuple[Any, Any]:
+        w, variance, adapting = carry
+        number, keys = given[0], jax.random.split(given[1])
+        size = jnp.where(
+            number < _WARM_UP, jnp.exp(adapting.log_step_size), jnp.exp(adapting.log_step_size_avg)
+        )
+        weight = jnp.linalg.inv(target.covariance + jnp.diag(variance))
+        height = partial(target.height, model, weight)
+        state, info = move(keys[0], blackjax.nuts.init(w, height), height, size, metric, _DOUBLINGS)
+        adapted = adapt(adapting, info.acceptance_rate)
+        adapting = jax.tree.map(
+            lambda new, old: jnp.where(number < _WARM_UP, new, old), adapted, adapting
+        )
+        point = target.place(state.position)
+        variance = _variances(keys[1], target, variance, weight, target.rest(model, point))
+        effective = 1 / jnp.sum(target.shares(model, point) ** 2)
+        return (state.position, variance, adapting), (point, effective)
+
+    start = jnp.zeros(len(target.centre)), 2 * target.laplace**2, begin(jnp.asarray(0.3))
+    steps = jnp.arange(_WARM_UP + count), jax.random.split(key, _WARM_UP + count)
+    points, effective = jax.lax.scan(step, start, steps)[1]
+    return points[_WARM_UP:], effective[_WARM_UP:]
+
+
+def _variances(
+    key: jax.Array, target: _Target, variance: jax.Array, weight: jax.Array, rest: jax.Array
+) -> jax.Array:
+    """Return τ given θ: first what the noise was, then 1/τ from an inverse Gaussian."""
+    keys, scale = jax.random.split(key, 4), target.laplace
+    sums = target.spread @ jax.random.normal(keys[0], rest.shape)
+    own = jnp.sqrt(variance) * jax.random.normal(keys[1], rest.shape)
+    noise = jnp.abs(own - variance * (weight @ (sums + own - rest)))
+    # Michael, Schucany and Haas (1976), without the difference of numbers that are nearly equal.
+    mean = 1 / (scale * jnp.maximum(noise, 1e-9 * scale))
+    t = mean * jax.random.normal(keys[2], rest.shape) ** 2 * scale**2 / 2
+    x = mean / (1 + t + jnp.sqrt(t * (2 + t)))
+    first = jax.random.uniform(keys[3], rest.shape) <= mean / (mean + x)
+    return 1 / jnp.where(first, x, mean**2 / x)
