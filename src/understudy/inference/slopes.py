@@ -61,11 +61,10 @@ class Prepared:
 
     def chunks(self, z: Floats) -> Iterator[tuple[Floats, slice]]:
         """Return ∇f_θ(x) in chunks of one shape, with which rows of each are records."""
-        check = self.model.record_slope is None or len(self.rows) > 0
         for own, moved, there in self._parts():
-            slopes, finite = map(np.asarray, _slopes(self.model, z, own, check=check))
+            slopes, finite = map(np.asarray, _slopes(self.model, z, own))
             if moved is not None:
-                others = np.asarray(_slopes(self.model, z, moved, check=check)[0])
+                others = np.asarray(_slopes(self.model, z, moved)[0])
                 slopes = np.where(finite[:, None], slopes, others)
             yield slopes, there
 
@@ -129,20 +128,23 @@ def _on_host(data: Data) -> Columns:
     return {name: np.asarray(values) for name, values in data.items()}
 
 
-@partial(jax.jit, static_argnames=("model", "check"))
-def _slopes(model: Model, z: jax.Array, data: Data, *, check: bool) -> tuple[jax.Array, jax.Array]:
-    """Return ∇f_θ(x) of each record, and whether f itself is finite there if that is asked."""
+@partial(jax.jit, static_argnames="model")
+def _slopes(model: Model, z: jax.Array, data: Data) -> tuple[jax.Array, jax.Array]:
+    """Return ∇f_θ(x) of each record, and whether f itself is finite there.
+
+    One kernel for all records of a model: were there two, and other records decided which, a
+    record's slope could differ by a bit from table to table.
+    """
 
     def loglik(position: jax.Array) -> tuple[jax.Array, jax.Array]:
         values = model.record_loglik(model.constrain(position), data)
         return values, values
 
-    if model.record_slope is None:
-        slopes, values = jax.jacfwd(loglik, has_aux=True)(z)
-        slopes = jnp.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0)
-        return slopes, jnp.isfinite(values)
-    slopes = model.record_slope(model.constrain(z), data)
-    return slopes, jnp.isfinite(loglik(z)[0]) if check else jnp.ones(len(slopes), bool)
+    if model.record_slope is not None:
+        slopes = model.record_slope(model.constrain(z), data)
+        return slopes, jnp.ones(len(slopes), bool)
+    slopes, values = jax.jacfwd(loglik, has_aux=True)(z)
+    return jnp.nan_to_num(slopes, nan=0.0, posinf=0.0, neginf=0.0), jnp.isfinite(values)
 
 
 @partial(jax.jit, static_argnames="model")

@@ -104,7 +104,7 @@ class Model:
     Otherwise `record/missing.py` does, for a model of one confidential column."""
     record_slope: Callable[[Theta, Data], jax.Array] | None = field(default=None, repr=False)
     """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
-    is a cheaper way to it than automatic differentiation."""
+    is a cheaper way to it than automatic differentiation; then f_θ is finite for every record."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
     rows_per_record: int = 1
