@@ -11,5 +11,6 @@ mode          the most plausible θ, by damped Gauss–Newton steps
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure
+allowance     what a round may cost: ε, or ρ with normal noise
 directions    which scores to measure next, and how far to clip them
 """

@@ -2,8 +2,9 @@
 
 Candidates come from a wide t distribution around the mode; what each predicts is had from one pool
 of simulated records, reweighted by p_θ(x) / q(x), where q is the mixture of several θ that the pool
-was simulated from. Laplace noise is a normal whose variance τ is exponential with mean 2b², so
-candidates and variances are drawn in turn:
+was simulated from. Where noise is normal, candidates are drawn by their weights. Laplace noise is
+a normal whose variance τ is exponential with mean 2b², so candidates and variances are drawn in
+turn:
 
     candidate | τ      in proportion to prior / proposal · Normal(T̃; Nμ, NΣ + τ),
     T | candidate, τ   a normal,
@@ -136,6 +137,9 @@ def _in_turn(
 ) -> list[int]:
     """Return which candidates are drawn, variances of the noise in turn with them."""
     scale, variance = evidence.laplace, evidence.variance
+    if evidence.normal.all():
+        shares = _shares(heights.log_weights(variance))
+        return [int(each) for each in generator.choice(len(shares), size=count, p=shares)]
     chosen = []
     for _ in range(_BURN_IN + count):
         candidate = generator.choice(len(heights.rest), p=_shares(heights.log_weights(variance)))
@@ -145,6 +149,7 @@ def _in_turn(
         spread, axes = np.linalg.eigh((left + left.T) / 2)
         wiggle = axes @ (np.sqrt(np.maximum(spread, 0.0)) * generator.normal(size=len(rest)))
         noise = np.abs(rest - gain @ rest - wiggle)
-        variance = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
+        mixed = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
+        variance = np.where(evidence.normal, evidence.variance, mixed)
         chosen.append(int(candidate))
     return chosen[_BURN_IN:]
