@@ -370,5 +370,5 @@ def test_the_budget_of_a_release_pays_for_it_once(tmp_path):
 def test_at_a_smaller_delta_a_release_costs_more(tmp_path):
     ledger = create(tmp_path / "ledger.db", 1.0, delta=1e-9)
     assert not ledger.fits(NORMAL)
-    with pytest.raises(Refused, match="costs ε = 1.2"):
+    with pytest.raises(Refused, match=r"costs ε = 1\.2"):
         ledger.charge(NORMAL, label="normal", **ROWS)

@@ -13,7 +13,8 @@ from summaries import BETA, CONFIDENTIAL, PUBLIC, SHARE, schema_of
 from understudy.errors import BadInput
 from understudy.inference import contribution
 from understudy.inference.allowance import Allowance
-from understudy.inference.cells import coarse
+from understudy.inference.cells import Cells, coarse
+from understudy.inference.tables import group_count, one_way, weighted
 from understudy.mechanisms import Summary, rounds, summary
 from understudy.privacy.accounting import Cost, epsilon_at, rho_within
 from understudy.privacy.guarantee import Adjacency
@@ -112,6 +113,40 @@ def test_rounds_with_normal_noise_are_enough_to_infer_again(normal):
     assert np.abs(noise).max() < 8 * scores["noise"]["scale"]
     sigma = scores["noise"]["scale"]
     assert again.bound**2 / (2 * sigma**2) == pytest.approx(scores["rho"])
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_tables_are_weighted_so_that_the_noise_of_all_cells_is_least(norm):
+    """Any other weight of any table, for the same price, makes Σ cells · deviation larger."""
+    column = BETA.schema.confidential[0]
+    single = [Cells(column, tuple(np.linspace(0, 1, n + 1)[1:-1])) for n in (2, 5, 24, 90)]
+    made = weighted(BETA, single, norm)
+
+    def noise(weights):
+        return sum(c.count / w for c, w in zip(single, weights, strict=True)) * np.linalg.norm(
+            weights, ord=norm
+        )
+
+    for table in range(4):
+        for factor in (0.8, 1.25):
+            other = np.array(made.weights, dtype=float)
+            other[table] *= factor
+            assert noise(other) > noise(made.weights)
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_a_whole_table_shares_rho_as_its_cells_deserve(adjacency):
+    columns = {f"x{k}": SHARE for k in range(4)}
+    joint = us.joint(schema_of(size=3000, **columns))
+    single, double = Summary(epsilon=1.0, delta=1e-6, adjacency=adjacency).rounds(joint, 3000)
+    together = (single.rho + double.rho) * adjacency.steps**2
+    assert together == pytest.approx(rho_within(1.0, delta=1e-6))
+    own = Allowance(rho=single.rho + double.rho)
+    cells = [c.count for c in one_way(joint.schema, own, 3000)]
+    groups = group_count(joint.schema, own, 3000)
+    # Each table alone would get ρ in proportion to its cells to the power of ⅔.
+    expected = sum(c ** (2 / 3) for c in cells) / (6 * groups ** (4 / 3))
+    assert single.rho / double.rho == pytest.approx(expected)
 
 
 def test_contributions_are_never_bounded_by_another_norm_than_noise_is_for():

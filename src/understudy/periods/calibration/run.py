@@ -220,7 +220,7 @@ def calibrate(
 def _budget(asked: float | None, epsilon: float, delta: float | None, periods: int) -> float:
     """Return the budget that was asked for, or what the periods cost, as people add it up.
 
-    With a δ, what the ledger adds up is ρ: twelve periods at 1 come to 3.8 and not to 12.
+    With a δ, what the ledger adds up is ρ: twelve periods at 1 come to less than 4 at 10⁻⁶.
     """
     if asked is None and delta is not None:
         return float(at_most(_together(epsilon, delta, periods)))
