@@ -5,7 +5,7 @@ import numpy as np
 import understudy as us
 from understudy.inference.cells import Cells
 from understudy.inference.contribution import TableContribution
-from understudy.inference.measurement import Measurement, Noise
+from understudy.inference.measurement import LAPLACE, Measurement, Noise
 from understudy.inference.moments import Population
 from understudy.models.record.declared import as_declared
 
@@ -63,9 +63,13 @@ def outcomes():
 OUTCOMES = outcomes()
 
 
-def answers(population_size=300, *, noisy, scale):
+def answers(population_size=300, *, noisy, scale, distribution=LAPLACE):
     """Return a population of yes and no whose predictors are known, and a table of answers."""
     public = {"g": np.arange(population_size) % 2}
     population = Population(LOGISTIC, public, population_size, True)
-    table = TableContribution(LOGISTIC, (Cells(LOGISTIC.schema.confidential[0]),))
-    return population, Measurement(table, np.asarray(noisy), Noise(scale), 1 / scale)
+    cells, noise = (Cells(LOGISTIC.schema.confidential[0]),), Noise(scale, distribution)
+    if distribution == LAPLACE:
+        table = TableContribution(LOGISTIC, cells)
+        return population, Measurement(table, np.asarray(noisy), noise, 1 / scale)
+    table = TableContribution(LOGISTIC, cells, norm=2)
+    return population, Measurement(table, np.asarray(noisy), noise, None, 1 / (2 * scale**2))

@@ -441,3 +441,23 @@ def test_a_summary_has_no_sampler(tmp_path, survey, capsys):
     job += ["--out", tmp_path / "out", "--model", "beta", "--mechanism", "summary"]
     assert cli.run([*map(str, job), "--epsilon", "1", "--sampler", "nuts"]) == 2
     assert "draws nothing but noise: leave out --sampler" in capsys.readouterr().err
+
+
+def test_a_summary_with_a_delta_says_so_in_every_file(tmp_path, survey):
+    desk = survey.write(tmp_path)
+    book = str(tmp_path / "ledger.db")
+    created = ["ledger", "create", book, "--budget", "1", "--adjacency", "add-remove"]
+    assert cli.run([*created, "--delta", "1e-6"]) == 0
+    options = ("--mechanism", "summary", "--model", "beta", "--epsilon", "1", "--delta", "1e-6")
+    made = synthesize(desk, "out", *options, "--ledger", book)
+    promised = guarantee(made)
+    assert (promised["kind"], promised["delta"]) == ("strict", 1e-6)
+    assert promised["epsilon"]["add-remove"] == 1.0
+    assert 2.11 < promised["epsilon"]["replace-one"] < 2.12
+    assert promised["charged"].startswith("entry 1, sha256")
+    for each in parameters(made)["rounds"]:
+        assert each["noise"]["distribution"] == "discrete-gaussian"
+        assert (each["epsilon"], each["definition"]["norm"]) == (None, 2)
+    assert "both with δ = 1e-06" in (made / "public" / "guarantee.txt").read_text()
+    assert "δ = 1e-06" in (made / "public" / "card.html").read_text()
+    assert "ρ" in (made / "internal" / "report.html").read_text()

@@ -7,6 +7,8 @@ import pytest
 from command_line import BETA, HISTOGRAM, JOB
 from understudy import cli
 from understudy.domain import tables
+from understudy.ledger.ledger import Ledger
+from understudy.mechanisms import rounds
 from understudy.samplers import diagnostics, nuts
 
 
@@ -449,3 +451,25 @@ def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
 def test_the_assumption_does_not_reveal_whether_the_chains_converged(desk, capsys):
     assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
     assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
+
+
+SUMMARY = ["--model", "beta", "--mechanism", "summary", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize("delta", ["0", "2", "1", "-1e-6", "nan"])
+def test_a_delta_that_is_no_probability(says, delta):
+    assert "--delta must be a number between 0 and 1" in says(*JOB, *SUMMARY, f"--delta={delta}")
+
+
+@pytest.mark.parametrize("mechanism", ["anchored", "censor-uw", "ph", "unweighted"])
+def test_a_delta_for_a_mechanism_without_one(says, mechanism):
+    options = ["--model", "beta", "--mechanism", mechanism, "--epsilon", "1", "--delta", "1e-6"]
+    assert f"the mechanism {mechanism} does not take --delta: leave it out" in says(*JOB, *options)
+
+
+def test_a_delta_and_a_ledger_without_one(says, desk, monkeypatch):
+    Ledger.create(desk / "ledger.db", budget=9.0, adjacency="add-remove")
+    monkeypatch.setattr(rounds, "with_noise", None)  # Nothing is drawn.
+    said = says(*JOB, *SUMMARY, "--delta", "1e-6", "--ledger", "ledger.db", code=3)
+    assert "a budget of pure ε, and a release with a --delta has none" in said
+    assert "nothing was charged" in said

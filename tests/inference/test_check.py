@@ -1,18 +1,20 @@
 """The check of the model says yes to the model, and no to another."""
 
 import numpy as np
+import pytest
 import scipy.stats
 
 from inference.test_mode import beta_evidence
 from summaries import answers
 from understudy.inference.check import p_value
 from understudy.inference.evidence import Evidence
+from understudy.inference.measurement import GAUSSIAN
 from understudy.inference.mode import find_mode
 from understudy.support.randomness import Source
 
 
-def checked(noisy, scale, seed=0):
-    population, measured = answers(300, noisy=noisy, scale=scale)
+def checked(noisy, scale, seed=0, **noise):
+    population, measured = answers(300, noisy=noisy, scale=scale, **noise)
     evidence = Evidence(population, (measured,))
     mode = find_mode(evidence, np.zeros(1), Source(seed), records=2048)
     return p_value(evidence, mode, np.random.default_rng(seed))
@@ -33,6 +35,17 @@ def test_a_model_that_produced_it_passes_about_as_often_as_it_should():
 
 def test_sums_that_cannot_be_are_found_out():
     assert checked([300, 300], 2.0) < 1e-3
+
+
+def test_with_normal_noise_the_misfit_is_judged_by_chi_square():
+    """Two entries that are far noisier than the sums: the misfit is that of the noise alone."""
+    far = [150 + 1000, 150 - 1000]
+    normal = checked(far, 500.0, distribution=GAUSSIAN)
+    population, measured = answers(300, noisy=far, scale=500.0, distribution=GAUSSIAN)
+    mode = find_mode(Evidence(population, (measured,)), np.zeros(1), Source(0), records=2048)
+    assert normal == pytest.approx(scipy.stats.chi2.sf(mode.misfit, 2), rel=0.25)
+    # Laplace noise that varies as much is often as far off.
+    assert checked(far, 500.0 / np.sqrt(2)) > 1.3 * normal
 
 
 def test_heavy_tails_of_the_noise_are_no_misfit():

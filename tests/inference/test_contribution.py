@@ -1,19 +1,29 @@
 """The theorem asks for one thing: no record's vector is longer than C, in whole numbers."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from summaries import BETA, OUTCOMES
+from understudy._jax import jnp
 from understudy.inference.cells import coarse
-from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution
+from understudy.inference.contribution import (
+    UNIT,
+    ScoreContribution,
+    TableContribution,
+    _power,
+    bound_of,
+)
 from understudy.inference.slopes import inside
 
 numbers = st.floats(-1e6, 1e6, allow_nan=False)
 
 
-def scores_of(model, seed=0, length=3 * UNIT, count=0, scale=1.0):
+def scores_of(model, seed=0, length=3 * UNIT, count=0, scale=1.0, norm=1):
     generator = np.random.default_rng(seed)
     width = min(model.dimension, 2)
     return ScoreContribution(
@@ -23,19 +33,28 @@ def scores_of(model, seed=0, length=3 * UNIT, count=0, scale=1.0):
         centre=generator.normal(size=width),
         length=length,
         count=count,
+        norm=norm,
     )
 
 
+def longest(contribution, columns):
+    """Return the longest vector to the power of the norm, in whole numbers without a limit."""
+    vectors = contribution.each(columns).tolist()
+    return max(sum(abs(entry) ** contribution.norm for entry in each) for each in vectors)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
 @pytest.mark.parametrize("name", OUTCOMES)
 @pytest.mark.parametrize("scale", [0.3, 5.0, 40.0])
-def test_no_record_is_longer_than_the_bound_at_the_edges_of_any_domain(name, scale):
+def test_no_record_is_longer_than_the_bound_at_the_edges_of_any_domain(name, scale, norm):
     model, columns = OUTCOMES[name]
     for seed in range(5):
         for length in (UNIT // 4, 3 * UNIT + 1):
-            scores = scores_of(model, seed, length, count=7, scale=scale)
+            scores = scores_of(model, seed, length, count=7, scale=scale, norm=norm)
             each = scores.each(columns)
             assert each.dtype == np.int64
-            assert np.abs(each).sum(axis=1).max() <= scores.bound
+            assert longest(scores, columns) <= length**norm + 7**norm
+            assert Fraction(scores.bound) ** norm >= length**norm + 7**norm
             assert (each[:, -1] == 7).all()
 
 
@@ -45,13 +64,52 @@ def test_no_record_is_longer_than_the_bound_at_the_edges_of_any_domain(name, sca
     centre=st.lists(numbers, min_size=2, max_size=2),
     values=st.lists(st.floats(0, 1), min_size=1, max_size=6),
     length=st.integers(1, 64 * UNIT),
+    norm=st.sampled_from([1, 2]),
 )
 def test_no_record_is_longer_than_the_bound_whatever_is_published(
-    z, directions, centre, values, length
+    z, directions, centre, values, length, norm
 ):
     matrix = np.reshape(directions, (2, 2))
-    scores = ScoreContribution(BETA, np.array(z), matrix, np.array(centre), length)
-    assert np.abs(scores.each({"x": np.array(values)})).sum(axis=1).max() <= length
+    scores = ScoreContribution(BETA, np.array(z), matrix, np.array(centre), length, norm=norm)
+    assert longest(scores, {"x": np.array(values)}) <= length**norm
+
+
+def test_lengths_whose_sums_would_not_be_exact_are_refused():
+    scores_of(BETA, length=2**26, norm=2)
+    for length, norm in ((2**26 + 1, 2), (2**52 + 1, 1), (-1, 1)):
+        with pytest.raises(ValueError, match="not exact"):
+            scores_of(BETA, length=length, norm=norm)
+
+
+@given(st.lists(st.integers(-(2**31), 2**31), min_size=1, max_size=6))
+def test_a_sum_of_squares_in_floating_point_never_passes_for_less_than_the_limit(entries):
+    """Also where single squares or their sum are beyond what a float64 holds exactly."""
+    exact = sum(entry**2 for entry in entries)
+    floating = float(_power(jnp.asarray([entries], dtype=jnp.float64), 2)[0, 0])
+    assert (floating <= 2**52) == (exact <= 2**52)
+    if exact <= 2**53:
+        assert int(floating) == exact
+
+
+@given(st.lists(st.integers(0, 2**26), min_size=1, max_size=30))
+def test_a_bound_is_the_length_of_the_weights_and_roots_are_rounded_up(entries):
+    assert bound_of(entries, 1) == sum(entries)
+    square = sum(entry**2 for entry in entries)
+    root = bound_of(entries, 2)
+    assert Fraction(root) ** 2 >= square
+    assert Fraction(root) ** 2 <= square * (1 + Fraction(1, 2**50))
+    if len(entries) == 1:
+        assert root == entries[0]
+
+
+def test_tables_are_as_long_as_the_root_of_their_squares():
+    model = BETA
+    cells = coarse(model.schema.confidential[0], 1e5)
+    tables = TableContribution(model, (cells,) * 3, (2, 3, 6), norm=2)
+    assert tables.bound == 7
+    values = {"x": np.array([0.0, 0.5, 1.0])}
+    assert (np.sum(tables.each(values) ** 2, axis=1) == 49).all()
+    assert TableContribution(model, (cells,) * 2, norm=2).bound == pytest.approx(math.sqrt(2))
 
 
 @pytest.mark.parametrize("name", OUTCOMES)
@@ -64,7 +122,11 @@ def test_a_record_contributes_the_same_wherever_it_stands(name):
     if name in ("beta", "beta regression", "lognormal", "gaussian"):
         columns["x"] = generator.beta(0.6, 2, 5000)
     tables = tuple(coarse(c, 1e5) for c in model.schema.confidential)
-    for contribution in (scores_of(model), TableContribution(model, tables)):
+    for contribution in (
+        scores_of(model),
+        scores_of(model, norm=2),
+        TableContribution(model, tables),
+    ):
         each = contribution.each(columns)
         order = generator.permutation(5000)
         shuffled = {key: values[order] for key, values in columns.items()}
@@ -95,12 +157,13 @@ def test_scores_are_clipped_gradients_against_differences():
     np.testing.assert_allclose(scores.each({"x": values}) / UNIT, expected, atol=1e-5)
 
 
-def test_a_longer_vector_keeps_its_direction():
+@pytest.mark.parametrize("norm", [1, 2])
+def test_a_longer_vector_keeps_its_direction(norm):
     free = scores_of(BETA, seed=4, length=10**6 * UNIT)
-    short = scores_of(BETA, seed=4, length=UNIT // 2)
+    short = scores_of(BETA, seed=4, length=UNIT // 2, norm=norm)
     columns = {"x": np.random.default_rng(5).beta(0.5, 3, 50)}
     whole, clipped = free.each(columns) / UNIT, short.each(columns) / UNIT
-    length = np.abs(whole).sum(axis=1, keepdims=True)
+    length = np.linalg.norm(whole, ord=norm, axis=1, keepdims=True)
     expected = whole * np.minimum(1, 0.5 / length)
     np.testing.assert_allclose(clipped, expected, atol=3 / UNIT)
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from summaries import BETA
+from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import UNIT
 from understudy.inference.directions import COUNTED, choose_scores
 from understudy.inference.moments import Population, moments
@@ -14,9 +15,10 @@ PRECISION = np.diag([40.0, 20.0])
 POPULATION = Population(BETA, {}, 2000, False)
 
 
-def chosen(epsilon, counted=False, records=8192):
+def chosen(epsilon=None, counted=False, records=8192, rho=None):
+    allowance = Allowance(epsilon=epsilon, rho=rho)
     return choose_scores(
-        POPULATION, Z, PRECISION, Source(1), epsilon=epsilon, records=records, counted=counted
+        POPULATION, Z, PRECISION, Source(1), allowance=allowance, records=records, counted=counted
     )
 
 
@@ -27,8 +29,9 @@ def test_scores_have_variance_one_in_every_direction():
     np.testing.assert_allclose(covariance, np.eye(2), atol=0.05)
 
 
-def test_more_noise_makes_the_clip_shorter():
-    lengths = [chosen(epsilon).length for epsilon in (10.0, 0.7, 0.2, 0.05)]
+@pytest.mark.parametrize("name", ["epsilon", "rho"])
+def test_more_noise_makes_the_clip_shorter(name):
+    lengths = [chosen(**{name: each}).length for each in (10.0, 0.7, 0.02, 0.001)]
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > 4 * lengths[-1]
 
@@ -36,23 +39,26 @@ def test_more_noise_makes_the_clip_shorter():
 def test_what_noise_would_drown_is_left_to_the_prior():
     known = np.diag([1e9, 1e-2])
     scores = choose_scores(
-        POPULATION, Z, known, Source(3), epsilon=0.05, records=8192, counted=False
-    )
+        POPULATION, Z, known, Source(3), allowance=Allowance(epsilon=0.05), records=8192,
+        counted=False,
+    )  # fmt: skip
     assert len(scores.directions) == 1
 
 
-def test_the_mean_at_the_anchor_is_zero_after_the_clip():
-    scores = chosen(0.1)
+@pytest.mark.parametrize("price", [{"epsilon": 0.1}, {"rho": 0.001}], ids=str)
+def test_the_mean_at_the_anchor_is_zero_after_the_clip(price):
+    scores = chosen(**price)
+    assert scores.norm == (1 if "epsilon" in price else 2)
     found = moments(POPULATION.simulate(Z, Source(4), 50_000), [scores], Z)
     assert np.abs(found.mean).max() < 0.02 * scores.length / UNIT
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_a_coordinate_that_counts_lies_inside_the_bound(epsilon):
-    scores = chosen(epsilon, counted=True)
+@pytest.mark.parametrize("price", [{"epsilon": 0.1}, {"epsilon": 1.0}, {"rho": 0.02}], ids=str)
+def test_a_coordinate_that_counts_lies_inside_the_bound(price):
+    scores = chosen(**price, counted=True)
     assert scores.count / scores.bound == pytest.approx(COUNTED, rel=1e-3)
     each = scores.each({"x": np.random.default_rng(5).beta(0.5, 3, 500)})
-    assert np.abs(each).sum(axis=1).max() <= scores.bound
+    assert np.linalg.norm(each, ord=scores.norm, axis=1).max() <= scores.bound
 
 
 def test_they_gain_what_they_promise():

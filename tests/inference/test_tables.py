@@ -7,6 +7,7 @@ import pytest
 import understudy as us
 from summaries import ANSWER, CONFIDENTIAL, PUBLIC, SHARE, schema_of
 from understudy.inference import tables
+from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair
 
 AMOUNT = CONFIDENTIAL | {"type": "continuous", "bounds": [0, 1000]}
@@ -20,11 +21,14 @@ CODED = {
 }
 
 
-def all_tables(information=2000.0):
+LAPLACE = Allowance(epsilon=1.0)
+
+
+def all_tables():
     columns = (*SCHEMA.confidential, *SCHEMA.public)
     values = np.random.default_rng(0).gamma(2.0, 30.0, 500)
     cells = {c.name: tables.grouped(c, np.minimum(values, 52), 6) for c in columns}
-    return (*tables.one_way(SCHEMA, information), *tables.pairs(SCHEMA, cells))
+    return (*tables.one_way(SCHEMA, LAPLACE, 2000), *tables.pairs(SCHEMA, cells))
 
 
 def test_pairs_are_of_two_columns_one_of_which_is_confidential():
@@ -38,7 +42,7 @@ def test_pairs_are_of_two_columns_one_of_which_is_confidential():
 
 
 def test_every_record_contributes_exactly_the_bound():
-    contribution = tables.weighted(us.joint(SCHEMA), all_tables())
+    contribution = tables.weighted(us.joint(SCHEMA), all_tables(), 1)
     each = contribution.each(CODED)
     assert (each.sum(axis=1) == contribution.bound).all()
     assert (each >= 0).all()
@@ -46,9 +50,9 @@ def test_every_record_contributes_exactly_the_bound():
 
 
 def test_the_counts_are_those_of_a_cross_tabulation():
-    contribution = tables.weighted(us.joint(SCHEMA), all_tables())
+    contribution = tables.weighted(us.joint(SCHEMA), all_tables(), 1)
     counts = contribution.total(CODED) / contribution.units
-    start = sum(cells.count for cells in tables.one_way(SCHEMA, 2000.0))
+    start = sum(cells.count for cells in tables.one_way(SCHEMA, LAPLACE, 2000))
     pair = next(t for t in contribution.tables if isinstance(t, Pair))
     codes = {part: part.codes(CODED) for part in (pair.one, pair.other)}
     expected = pd.crosstab(codes[pair.one], codes[pair.other])
@@ -59,21 +63,22 @@ def test_the_counts_are_those_of_a_cross_tabulation():
 
 
 def test_more_cells_get_more_weight_by_their_root():
-    contribution = tables.weighted(us.joint(SCHEMA), all_tables())
+    contribution = tables.weighted(us.joint(SCHEMA), all_tables(), 1)
     for table, weight in zip(contribution.tables, contribution.weights, strict=True):
         assert weight == pytest.approx(16 * np.sqrt(table.count), abs=0.5)
 
 
-@pytest.mark.parametrize("information", [1.0, 60.0, 2000.0, 1e6])
-def test_shares_and_groups_stay_within_reason(information):
-    assert 0.05 < tables.first_share(SCHEMA, information) < 0.95
-    assert 3 <= tables.group_count(SCHEMA, information) <= 12
+@pytest.mark.parametrize("allowance", [LAPLACE, Allowance(epsilon=1e-4), Allowance(rho=0.01)])
+@pytest.mark.parametrize("size", [1, 60, 2000, 10**6])
+def test_shares_and_groups_stay_within_reason(allowance, size):
+    assert 0.05 < tables.first_share(SCHEMA, allowance, size) < 0.95
+    assert 3 <= tables.group_count(SCHEMA, allowance, size) <= 12
 
 
 def test_a_single_column_has_no_pairs_and_takes_all():
     alone = schema_of(amount=AMOUNT)
     assert tables.paired(alone) == ()
-    assert tables.first_share(alone, 100.0) == 1.0
+    assert tables.first_share(alone, LAPLACE, 100) == 1.0
 
 
 def test_groups_have_about_equal_mass():

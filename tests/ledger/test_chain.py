@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ledgers import REFUSALS, charge, disarm, execute, filled
+from ledgers import REFUSALS, charge, create, disarm, execute, filled
 from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import (
     Chain,
@@ -22,6 +22,7 @@ from understudy.ledger.chain import (
     verified,
 )
 from understudy.ledger.ledger import Ledger
+from understudy.privacy.accounting import Cost
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53)
@@ -150,6 +151,11 @@ def test_a_forgery_that_changes_nothing_passes(tmp_path):
     [
         {"number": 5, "epsilon": "-1.0"},
         {"number": 5, "epsilon": "x"},
+        {"number": 5, "epsilon": "None"},
+        {"number": 5, "epsilon": "inf"},
+        {"number": 5, "epsilon": "none", "rho": "0.0"},
+        {"number": 5, "epsilon": "none", "rho": "inf"},
+        {"number": 5, "epsilon": "none", "rho": "none"},
         {"number": 5, "kind": "gift"},
         {"number": 5, "details": "{"},
         {"number": 5, "details": '{"kind":"strict","unit":"","membership_protected":true}'},
@@ -168,6 +174,17 @@ def test_a_forged_row_that_makes_no_sense_is_refused_though_every_hash_fits(tmp_
     ledger = filled(tmp_path / "ledger.db")
     with pytest.raises(Refused, match="holds rows that understudy did not write"):
         verified(forged(ledger, rows=[forgery]), name="the ledger")
+
+
+def test_a_forged_row_without_a_pure_epsilon_is_refused_in_a_ledger_without_a_delta(tmp_path):
+    ledger = filled(tmp_path / "ledger.db")
+    row = {"number": 5, "epsilon": "none", "rho": "0.5"}
+    chain = verified(forged(ledger, rows=[row]), name="the ledger")
+    assert chain.entries[-1].cost == Cost(None, 0.5)
+    pure = create(tmp_path / "pure.db")
+    charge(pure)
+    with pytest.raises(Refused, match="holds rows that understudy did not write"):
+        verified(forged(pure, rows=[row | {"number": 2}]), name="the ledger")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from ledgers import ROWS, charge, create, filled
 from understudy.errors import BadInput, Refused
 from understudy.ledger.ledger import Ledger
-from understudy.privacy.accounting import Cost, epsilon_at, exact
+from understudy.privacy.accounting import Cost, epsilon_at, exact, rho_within
 from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.privacy.rounding import at_least, at_most
 
@@ -320,3 +320,55 @@ def test_the_ledger_imports_nothing_heavy():
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# Without a pure ε --------------------------------------------------------------------------------
+
+NORMAL = Cost(None, rho_within(1.0, delta=1e-6))
+
+
+def test_what_has_no_pure_epsilon_is_refused_by_a_ledger_without_a_delta(place):
+    ledger = create(place, 100.0)
+    with pytest.raises(Refused, match="created with a δ, or leave out `delta`; nothing was"):
+        ledger.charge(NORMAL, label="normal", **ROWS)
+    with pytest.raises(Refused, match="created with a δ"):
+        ledger.fits(NORMAL)
+    assert not ledger.entries()
+    charge(ledger)
+
+
+def test_a_ledger_with_a_delta_counts_its_rho_together_with_that_of_others(place):
+    ledger = create(place, 3.0, delta=1e-6)
+    charge(ledger, 0.5)
+    assert ledger.left() == 2.5
+    entry = ledger.charge(NORMAL, label="normal", **ROWS)
+    assert entry.cost == NORMAL
+    assert ledger.entries()[-1].cost == NORMAL
+    together = epsilon_at(Cost(None, 0.5**2 / 8 + NORMAL.rho), delta=1e-6)
+    assert ledger.left() == pytest.approx(3 - together)
+    times, sentence = exhausted(ledger, NORMAL)
+    rhos = 0.5**2 / 8 + (1 + times) * NORMAL.rho
+    assert epsilon_at(Cost(None, rhos), delta=1e-6) <= 3
+    assert epsilon_at(Cost(None, rhos + NORMAL.rho), delta=1e-6) > 3
+    assert "this release costs ε = 1 at δ = 1e-06, which is more than the ledger allows" in sentence
+    assert not ledger.fits(NORMAL)
+    text = ledger.show()
+    assert "1 at δ = 1e-06" in text
+    assert "no further release fits at the last price, ε = 1 at δ = 1e-06" in text
+    ledger.verify()
+
+
+def test_the_budget_of_a_release_pays_for_it_once(tmp_path):
+    ledger = create(tmp_path / "ledger.db", 1.0, delta=1e-6)
+    assert ledger.fits(NORMAL)
+    assert exhausted(ledger, NORMAL)[0] == 1
+    assert (
+        f"spent:      ε = {at_most(epsilon_at(NORMAL, delta=1e-6))} at δ = 1e-06" in ledger.show()
+    )
+
+
+def test_at_a_smaller_delta_a_release_costs_more(tmp_path):
+    ledger = create(tmp_path / "ledger.db", 1.0, delta=1e-9)
+    assert not ledger.fits(NORMAL)
+    with pytest.raises(Refused, match=r"costs ε = 1\.2"):
+        ledger.charge(NORMAL, label="normal", **ROWS)

@@ -6,6 +6,7 @@ import pytest
 
 import understudy as us
 from summaries import ANSWER, BETA, CONFIDENTIAL, PUBLIC, schema_of
+from understudy.inference.allowance import Allowance
 from understudy.mechanisms import Summary, rounds
 from understudy.synthesis.preparation import prepare
 
@@ -41,7 +42,7 @@ def test_groups_of_pairs_come_from_what_was_published():
     again = rounds.grouped(
         cells.column,
         rounds.standing_for(cells, one.values[: cells.count]),
-        rounds.group_count(JOINT.schema, 400.0),
+        rounds.group_count(JOINT.schema, Allowance(epsilon=1.0), 400),
     )
     assert pair.one.edges == again.edges
 

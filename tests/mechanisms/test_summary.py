@@ -12,8 +12,13 @@ import understudy as us
 from summaries import BETA, CONFIDENTIAL, PUBLIC, SHARE, schema_of
 from understudy.errors import BadInput
 from understudy.inference import contribution
-from understudy.mechanisms import Summary, summary
+from understudy.inference.allowance import Allowance
+from understudy.inference.cells import Cells, coarse
+from understudy.inference.tables import group_count, one_way, weighted
+from understudy.mechanisms import Summary, rounds, summary
+from understudy.privacy.accounting import Cost, epsilon_at, rho_within
 from understudy.privacy.guarantee import Adjacency
+from understudy.privacy.rounding import at_most
 from understudy.synthesis.preparation import prepare
 
 TABLE = pd.DataFrame({"x": np.random.default_rng(1).beta(0.8, 5, 2000)})
@@ -25,13 +30,30 @@ def release():
     return us.synthesize(BETA, TABLE, Summary(epsilon=1.0), seed=1)
 
 
+@pytest.fixture(scope="module")
+def normal():
+    return us.synthesize(BETA, TABLE, Summary(epsilon=1.0, delta=1e-6))
+
+
+def score_contribution(defined):
+    return contribution.ScoreContribution(
+        BETA,
+        np.array(defined["z"]),
+        np.array(defined["directions"]),
+        np.array(defined["centre"]),
+        defined["length"],
+        defined["count"],
+        norm=defined["norm"],
+    )
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 0.3, 1.0, 5.0, 1e-6])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 @pytest.mark.parametrize("anchor", [None, ANCHOR])
 def test_rounds_together_cost_no_more_than_was_asked_for(epsilon, adjacency, anchor):
     mechanism = Summary(epsilon=epsilon, adjacency=adjacency, anchor=anchor)
-    rounds = mechanism.rounds(BETA, 2000)
-    together = sum(Fraction(each) for each in rounds)
+    shares = mechanism.rounds(BETA, 2000)
+    together = sum(Fraction(each.epsilon) for each in shares)
     assert adjacency.steps * together <= Fraction(repr(epsilon))
     assert adjacency.steps * together > Fraction(epsilon) * Fraction(1 - 1e-9)
     cost = mechanism.plan(prepare(BETA, TABLE, mechanism)).cost
@@ -39,8 +61,107 @@ def test_rounds_together_cost_no_more_than_was_asked_for(epsilon, adjacency, anc
     assert cost[Adjacency.REPLACE_ONE].epsilon == pytest.approx(
         2 * cost[Adjacency.ADD_REMOVE].epsilon
     )
-    squares = sum((adjacency.steps * each) ** 2 / 2 for each in rounds)
+    squares = sum((adjacency.steps * each.epsilon) ** 2 / 2 for each in shares)
     assert cost[adjacency].rho == pytest.approx(squares)
+
+
+@pytest.mark.parametrize("delta", [1e-9, 1e-6, 0.01])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 1e-6])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("anchor", [None, ANCHOR])
+def test_with_a_delta_the_rounds_share_a_rho_that_is_within_it(epsilon, delta, adjacency, anchor):
+    mechanism = Summary(epsilon=epsilon, delta=delta, adjacency=adjacency, anchor=anchor)
+    shares = mechanism.rounds(BETA, 2000)
+    assert all(each.epsilon is None and each.norm == 2 for each in shares)
+    rho = sum(Fraction(each.rho) for each in shares)
+    plan = mechanism.plan(prepare(BETA, TABLE, mechanism))
+    for relation, cost in plan.cost.items():
+        assert cost.epsilon is None
+        assert Fraction(repr(cost.rho)) >= relation.steps**2 * rho
+        assert cost.rho == pytest.approx(float(relation.steps**2 * rho), rel=1e-12)
+        assert epsilon_at(cost, delta=delta) <= plan.epsilon[relation]
+    assert plan.delta == delta
+    # As asked under the adjacency that was asked for, and hardly any room is left below that.
+    assert plan.epsilon[adjacency] == epsilon
+    more = Cost(None, plan.cost[adjacency].rho * (1 + 1e-9))
+    assert epsilon_at(more, delta=delta) > epsilon
+    other = next(each for each in Adjacency if each is not adjacency)
+    assert plan.epsilon[other] == pytest.approx(epsilon_at(plan.cost[other], delta=delta))
+
+
+def test_a_replacement_costs_what_four_times_rho_comes_to_and_not_twice_epsilon(normal):
+    stated = normal.guarantee.to_dict()
+    assert stated["kind"] == "strict"
+    assert stated["delta"] == 1e-6
+    assert stated["epsilon"]["add-remove"] == 1.0
+    assert at_most(stated["epsilon"]["replace-one"], 3) == "2.12"
+    assert stated["rho"]["replace-one"] == pytest.approx(4 * stated["rho"]["add-remove"])
+    assert stated["rho"]["add-remove"] == pytest.approx(rho_within(1.0, delta=1e-6))
+    assert any("no ε holds without a δ" in sentence for sentence in stated["assumptions"])
+
+
+def test_rounds_with_normal_noise_are_enough_to_infer_again(normal):
+    published = normal.parameters[0]
+    assert published["estimate"]["phi"] == pytest.approx(0.8 / 5.8, abs=0.02)
+    table, scores = published["rounds"]
+    assert table["epsilon"] is scores["epsilon"] is None
+    assert table["rho"] + scores["rho"] == pytest.approx(rho_within(1.0, delta=1e-6))
+    assert scores["noise"]["distribution"] == "discrete-gaussian"
+    again = score_contribution(scores["definition"])
+    assert again.norm == scores["definition"]["norm"] == 2
+    noise = np.array(scores["noisy"]) - again.total({"x": TABLE["x"].to_numpy()})
+    assert np.abs(noise).max() < 8 * scores["noise"]["scale"]
+    sigma = scores["noise"]["scale"]
+    assert again.bound**2 / (2 * sigma**2) == pytest.approx(scores["rho"])
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_tables_are_weighted_so_that_the_noise_of_all_cells_is_least(norm):
+    """Any other weight of any table, for the same price, makes Σ cells · deviation larger."""
+    column = BETA.schema.confidential[0]
+    single = [Cells(column, tuple(np.linspace(0, 1, n + 1)[1:-1])) for n in (2, 5, 24, 90)]
+    made = weighted(BETA, single, norm)
+
+    def noise(weights):
+        return sum(c.count / w for c, w in zip(single, weights, strict=True)) * np.linalg.norm(
+            weights, ord=norm
+        )
+
+    for table in range(4):
+        for factor in (0.8, 1.25):
+            other = np.array(made.weights, dtype=float)
+            other[table] *= factor
+            assert noise(other) > noise(made.weights)
+
+
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+def test_a_whole_table_shares_rho_as_its_cells_deserve(adjacency):
+    columns = {f"x{k}": SHARE for k in range(4)}
+    joint = us.joint(schema_of(size=3000, **columns))
+    single, double = Summary(epsilon=1.0, delta=1e-6, adjacency=adjacency).rounds(joint, 3000)
+    together = (single.rho + double.rho) * adjacency.steps**2
+    assert together == pytest.approx(rho_within(1.0, delta=1e-6))
+    own = Allowance(rho=single.rho + double.rho)
+    cells = [c.count for c in one_way(joint.schema, own, 3000)]
+    groups = group_count(joint.schema, own, 3000)
+    # Each table alone would get ρ in proportion to its cells to the power of ⅔.
+    expected = sum(c ** (2 / 3) for c in cells) / (6 * groups ** (4 / 3))
+    assert single.rho / double.rho == pytest.approx(expected)
+
+
+def test_contributions_are_never_bounded_by_another_norm_than_noise_is_for():
+    request = prepare(BETA, TABLE, Summary(epsilon=1.0), seed=1)
+    cells = (coarse(BETA.schema.confidential[0], 1e5),)
+    for norm, allowance in ((1, Allowance(rho=1.0)), (2, Allowance(epsilon=1.0))):
+        table = contribution.TableContribution(BETA, cells, norm=norm)
+        with pytest.raises(ValueError, match="does not fit the norm"):
+            rounds._measured(request, table, allowance, "Table")
+
+
+@pytest.mark.parametrize("delta", [0, 1, 2, -0.1, math.nan, "1e-6", True])
+def test_a_delta_that_is_no_probability_is_refused(delta):
+    with pytest.raises(BadInput, match="`delta` must be a number between 0 and 1"):
+        Summary(epsilon=1.0, delta=delta)
 
 
 def test_more_tables_cost_nothing_more():
@@ -66,15 +187,7 @@ def test_what_is_published_is_enough_to_infer_again(release):
     assert (table["kind"], scores["kind"]) == ("table", "score")
     assert table["epsilon"] + scores["epsilon"] == pytest.approx(1.0)
     # w, computed again from its published definition, gives the very sum that noise was added to.
-    defined = scores["definition"]
-    again = contribution.ScoreContribution(
-        BETA,
-        np.array(defined["z"]),
-        np.array(defined["directions"]),
-        np.array(defined["centre"]),
-        defined["length"],
-        defined["count"],
-    )
+    again = score_contribution(scores["definition"])
     noise = np.array(scores["noisy"]) - again.total({"x": TABLE["x"].to_numpy()})
     assert np.abs(noise).max() < 15 * scores["noise"]["scale"]
     assert again.bound / scores["noise"]["scale"] == pytest.approx(scores["epsilon"])

@@ -70,3 +70,26 @@ def test_a_quote_is_what_the_release_then_costs(office):
     made.write(office / "out")
     following = PendingRelease.of(office / "POLICY.toml", "2026-02", office / "ledger.db")
     assert following.mechanism.anchor == made.parameters[0]["parameters"]
+
+
+def test_a_policy_with_a_delta_is_released_from_a_ledger_with_the_same_one(office):
+    """Two periods at ε = 1 fit 1.6 at δ = 10⁻⁶, which two pure ones would not."""
+    issue = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    changes = {"mechanism": "summary", "threshold": None, "epsilon": 1.0, "budget": 1.6}
+    replace(issue.policy, delta=1e-6, **changes).write(office / "POLICY.toml")
+    with pytest.raises(us.Refused, match=r"with ε = 1\.6 and δ = 1e-06: use a ledger"):
+        PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    settings = {"budget": 1.6, "adjacency": "add-remove", "population": "staff", "delta": 1e-6}
+    ledger = us.Ledger.create(office / "normal.db", **settings)
+    for period in ("2026-01", "2026-02"):
+        pending = PendingRelease.of(office / "POLICY.toml", period, ledger)
+        quote = pending.quote(office / "1.csv")
+        assert quote.fits
+        assert "would spend:  ε = 1 at δ = 1e-06 under add-remove\n" in str(quote)
+        made = pending.release(office / "1.csv")
+        assert (made.guarantee.delta, made.guarantee.epsilon["add-remove"]) == (1e-6, 1.0)
+        assert made.guarantee.stages == 1, "the anchor is the policy's, or January's"
+        made.write(office / period)
+    third = PendingRelease.of(office / "POLICY.toml", "2026-03", ledger).quote(office / "1.csv")
+    assert not third.fits
+    assert "it would be refused" in str(third)

@@ -53,6 +53,7 @@ def policy(schema, **changes):
         {"anchor": {"1|state_offset": [0.5, -1.5], "b": [[1.0, 2.0], [3.0, 4.0]]}},
         {"model": "pay ~ 1", "family": "gamma", "priors": ("Intercept=normal(0, 1)",)},
         {"mechanism": "censor-w", "threshold": None, "c1": 0.8, "c2": 0.2},
+        {"mechanism": "summary", "threshold": None, "delta": 1e-6},
     ],
 )
 def test_what_is_written_is_read_back(schema, tmp_path, changes):

@@ -7,15 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.errors import BadInput
+from understudy.errors import BadInput, Refused
 from understudy.privacy.accounting import (
     NOTHING,
     Cost,
     check_delta,
     composed,
+    epsilon_above,
     epsilon_at,
     exact,
+    loss_exceeded,
     pure,
+    rho_within,
     total,
 )
 
@@ -154,3 +157,65 @@ def test_a_delta_outside_the_unit_interval_is_refused(delta):
 def test_costs_keep_plain_floats_whatever_they_are_made_from():
     cost = Cost(np.float64(0.1), 1)
     assert repr(cost) == "Cost(epsilon=0.1, rho=1.0)"
+
+
+# Without a pure ε --------------------------------------------------------------------------------
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-30, 0.999))
+def test_rho_within_is_within_and_no_larger_one_is(epsilon, delta):
+    rho = rho_within(epsilon, delta=delta)
+    assert epsilon_at(Cost(None, rho), delta=delta) <= epsilon
+    assert epsilon_at(Cost(None, rho * (1 + 1e-9)), delta=delta) > epsilon
+
+
+@given(st.floats(0.01, 20), st.floats(1e-12, 0.1))
+def test_rho_within_holds_by_the_published_formula(epsilon, delta):
+    """[5], Proposition 12, on orders of its own: the smallest over them is at most ε."""
+    rho = rho_within(epsilon, delta=delta)
+    a = 1 + np.geomspace(1e-3, 1e5, 200_001)
+    converted = rho * a + np.log1p(-1 / a) - (math.log(delta) + np.log(a)) / (a - 1)
+    assert converted.min() <= epsilon * (1 + 1e-9)
+    assert converted.min() >= epsilon * (1 - 1e-3)
+
+
+def test_four_times_rho_is_not_twice_epsilon():
+    rho = rho_within(1.0, delta=1e-6)
+    assert epsilon_at(Cost(None, 4 * rho), delta=1e-6) == pytest.approx(2.1117, abs=1e-4)
+
+
+@given(POSITIVE, DELTAS)
+def test_what_is_stated_is_never_below_the_conversion(rho, delta):
+    cost = Cost(None, rho)
+    assert epsilon_at(cost, delta=delta) <= epsilon_above(cost, delta=delta)
+    assert epsilon_above(cost, delta=delta) <= epsilon_at(cost, delta=delta) * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 0.01, 0.5])
+@pytest.mark.parametrize("scale", [0.7, 3.0, 20.0])
+def test_odds_exceed_their_limit_with_probability_delta_at_most(scale, delta):
+    """By enumeration, for discrete Gaussian noise and tables that differ by 1, in both ways."""
+    steps = np.arange(-int(40 * scale) - 10, int(40 * scale) + 11)
+    heights = -((steps / scale) ** 2) / 2
+    pmf = np.exp(heights) / np.exp(heights).sum()
+    log_ratio = ((steps - 1) ** 2 - steps**2) / (2 * scale**2)
+    limit = loss_exceeded(Cost(None, 1 / (2 * scale**2)), delta=delta)
+    assert pmf[np.abs(log_ratio) > limit].sum() <= delta
+    assert limit > epsilon_at(Cost(None, 1 / (2 * scale**2)), delta=delta)
+
+
+@given(st.lists(COSTS, max_size=4), POSITIVE, DELTAS)
+def test_one_release_without_a_pure_epsilon_leaves_rho_to_decide(costs, rho, delta):
+    mixed = [*costs, Cost(None, rho)]
+    assert pure(mixed) is None
+    assert total(mixed).epsilon is None
+    together = Cost(None, total(mixed).rho)
+    assert composed(mixed, delta=delta) == exact(epsilon_at(together, delta=delta))
+    with pytest.raises(Refused, match="no pure ε"):
+        composed(mixed, delta=None)
+
+
+@pytest.mark.parametrize("rho", [0, -1.0, math.nan, math.inf, None, "1", True])
+def test_a_cost_without_a_pure_epsilon_has_a_rho(rho):
+    with pytest.raises(BadInput, match="a cost's"):
+        Cost(None, rho)

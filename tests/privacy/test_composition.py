@@ -3,8 +3,10 @@ import math
 import pytest
 
 from understudy.errors import BadInput, Refused
+from understudy.privacy.accounting import Cost, epsilon_at
 from understudy.privacy.composition import compose
 from understudy.privacy.guarantee import Adjacency, Guarantee, Kind, Weights
+from understudy.privacy.rounding import at_most
 
 
 def guarantee(each=0.5, **changes):
@@ -75,3 +77,24 @@ def test_nothing_added_up_is_not_a_promise_of_nothing():
 def test_the_same_units_and_the_same_membership_add_up():
     persons = [guarantee(unit="pid", membership=False)] * 2
     assert compose(persons, adjacency="add-remove").epsilon == 1.0
+
+
+def normal(rho=0.02, delta=1e-6):
+    both = {Adjacency.ADD_REMOVE: rho, Adjacency.REPLACE_ONE: 4 * rho}
+    stated = {each: epsilon_at(Cost(None, cost), delta=delta) for each, cost in both.items()}
+    return guarantee(epsilon=stated, rho=both, delta=delta)
+
+
+def test_an_epsilon_at_a_delta_is_added_by_its_rho_and_never_as_if_it_were_pure():
+    together = compose([normal(), guarantee(0.5)], adjacency="add-remove", delta=1e-5)
+    rho = 0.02 + 0.5**2 / 8
+    assert together.cost.epsilon is None
+    assert together.epsilon == pytest.approx(epsilon_at(Cost(None, rho), delta=1e-5))
+    assert str(together) == f"ε = {at_most(together.epsilon)} with δ = 1e-05 under add-remove"
+    alone = compose([normal()], adjacency="replace-one", delta=1e-6)
+    assert alone.epsilon == normal().epsilon[Adjacency.REPLACE_ONE]
+
+
+def test_without_a_delta_normal_noise_cannot_be_added_up():
+    with pytest.raises(Refused, match="give `delta`"):
+        compose([guarantee(), normal()], adjacency="add-remove")

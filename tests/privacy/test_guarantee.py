@@ -157,3 +157,25 @@ def test_every_page_says_the_same_of_the_four_kinds(page, kind):
     text = " ".join((PAGES / page).read_text(encoding="utf-8").split())
     assert f"`{kind}`" in text
     assert kind.meaning in text
+
+
+def test_with_a_delta_the_promise_says_what_the_factor_does_not_bound():
+    stated = guarantee(delta=1e-6)
+    assert stated.to_dict()["delta"] == 1e-6
+    assert stated.headline == (
+        "Strict (ε, δ)-differential privacy with ε = 1 when one record is added or removed, and "
+        "ε = 2 when one record is replaced, both with δ = 1e-06. Whatever is concluded from this "
+        "release, one record can have changed its probability by a factor of at most 2.72 by "
+        "taking part, or 7.39 by having other values, apart from a remainder of at most 1e-06 that "
+        "no factor bounds."
+    )
+
+
+def test_without_one_a_strict_promise_is_pure():
+    assert guarantee().delta == 0.0
+    assert "δ" not in guarantee().headline
+
+
+def test_only_a_strict_guarantee_has_a_delta():
+    with pytest.raises(ValueError, match="only a strict guarantee"):
+        guarantee(kind=Kind.CONDITIONAL, sampler="nuts", delta=1e-6)

@@ -71,6 +71,14 @@ def test_a_model_that_does_not_fit_is_doubtful():
     assert told["doubtful"]
 
 
+def test_rounds_with_normal_noise_are_told_by_their_rho():
+    rounds = [each | {"epsilon": None, "rho": 0.01} for each in SUMMARY["rounds"]]
+    told = influence.measured(SUMMARY | {"rounds": rounds})
+    assert told["price"] == "ρ"
+    assert [each[3] for each in told["rounds"]] == ["0.01", "0.01"]
+    assert influence.measured(SUMMARY)["price"] == "ε"
+
+
 def test_other_mechanisms_have_measured_nothing():
     assert influence.measured({}) is None
 

@@ -57,3 +57,16 @@ def test_epsilons_are_rounded_up_and_the_one_asked_for_is_marked():
     told = plain.epsilons(stating(1 / 3))
     assert [each["asked"] for each in told] == [False, True]
     assert all(float(each["number"]) >= 1 / 3 for each in told)
+
+
+def test_with_a_delta_odds_are_those_that_are_exceeded_with_that_probability_at_most():
+    rho = {Adjacency.ADD_REMOVE: 0.02, Adjacency.REPLACE_ONE: 0.08}
+    guarantee = replace(STRICT, rho=rho, delta=1e-6)
+    for (what, told), each in zip(plain.odds(guarantee), rho.values(), strict=True):
+        limit = each + 2 * math.sqrt(each * math.log(2e6))
+        sure = math.exp(limit) / (1 + math.exp(limit))
+        assert sure <= float(told.rstrip("%")) / 100 < sure + 0.001
+        assert what.endswith("(except with a probability of 1e-06 or less)")
+    assert all(each["number"].endswith(", δ = 1e-06") for each in plain.epsilons(guarantee))
+    assert "at most 1e-06, which is the number δ (delta)" in " ".join(plain.sentences(guarantee))
+    assert "δ" not in " ".join(plain.sentences(STRICT))

@@ -165,8 +165,8 @@ def _claimed(
         if mechanism.weights is not Weights.SAME_DATA:
             raise BadInput(f"{mechanism.name} learns no weights that a function could replace.")
         return asked if getattr(mechanism, "bound", math.inf) < math.inf else None
-    charged = mechanism.plan(request).cost
-    return None if charged is None else min(asked, charged[adjacency].epsilon)
+    stated = mechanism.plan(request).epsilon
+    return None if stated is None else min(asked, stated[adjacency])
 
 
 @dataclass(frozen=True, eq=False)

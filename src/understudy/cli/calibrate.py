@@ -32,6 +32,10 @@ def calibrate(
     epsilon: Annotated[
         float | None, typer.Option(help="ε of each period; default: a choice among 0.1 to 5.")
     ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="summary: δ at which ε and the budget hold, with normal noise."),
+    ] = None,
     target: Annotated[
         str | None,
         typer.Option(help="Accuracy to reach, such as max_ecdf=0.03, with the smallest ε."),
@@ -78,6 +82,7 @@ def calibrate(
             reference,
             reference_is=reference_is,
             epsilon=epsilon,
+            delta=delta,
             target=target,
             mechanisms=mechanism,
             adjacency=adjacency,

@@ -45,6 +45,10 @@ def synthesize(
     epsilon: Annotated[
         float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
     ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="summary: δ at which ε holds, with normal noise; default: pure ε."),
+    ] = None,
     adjacency: Annotated[
         str, typer.Option(help="What ε protects against: add-remove or replace-one.")
     ] = "add-remove",
@@ -108,6 +112,7 @@ def synthesize(
     chosen = make_mechanism(
         mechanism,
         epsilon=epsilon,
+        delta=delta,
         adjacency=adjacency,
         c1=c1,
         c2=c2,

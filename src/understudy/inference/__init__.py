@@ -14,5 +14,6 @@ chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure
+allowance     what a round may cost: ε, or ρ with normal noise
 directions    which scores to measure next, and how far to clip them
 """

@@ -48,6 +48,7 @@ class _Target(NamedTuple):
     spread: jax.Array
     """A root of the covariance."""
     laplace: jax.Array
+    normal: jax.Array
     centre: jax.Array
     root: jax.Array
     log_size: jax.Array
@@ -99,6 +100,7 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
                 covariance,
                 axes * np.sqrt(np.maximum(spread, 0.0)),
                 evidence.laplace,
+                evidence.normal,
                 mode.point,
                 np.linalg.cholesky(mode.covariance),
                 math.log(evidence.population.size),
@@ -156,4 +158,5 @@ def _variances(
     t = mean * jax.random.normal(keys[2], rest.shape) ** 2 * scale**2 / 2
     x = mean / (1 + t + jnp.sqrt(t * (2 + t)))
     first = jax.random.uniform(keys[3], rest.shape) <= mean / (mean + x)
-    return 1 / jnp.where(first, x, mean**2 / x)
+    mixed = 1 / jnp.where(first, x, mean**2 / x)
+    return jnp.where(target.normal, 2 * scale**2, mixed)

@@ -1,23 +1,31 @@
 """What a record contributes to a sum: a vector of whole numbers whose length is bounded.
 
 A contribution is a public function w from records to vectors of whole numbers, in units of 1/UNIT,
-with ‖w(x)‖₁ ≤ C for every record of the domain: a theorem needs no more than that. Two kinds:
+with ‖w(x)‖₁ ≤ C, or ‖w(x)‖₂ ≤ C where noise is normal, for every record of the domain: a theorem
+needs no more than that. Two kinds:
 
     tables     the cell of the record is 1, all others 0, in each table; a table's whole weight
-               makes it more accurate; C is the sum of the weights
+               makes it more accurate; C is the sum of the weights, or C² that of their squares
     scores     w(x) = clip_C(A ∇f_θ₀(x) − a), at a public θ₀
 
 where clip_C shortens a vector to the length C. What is longer than C in floating point after all,
 or not a number, contributes nothing: length is checked once more in whole numbers. Records are
 evaluated in chunks of one fixed shape, padded, so that a record's contribution is the same whole
 numbers wherever it stands in whichever table, and sums of whole numbers do not depend on order.
+
+Whole numbers are added up in float64, which decides rightly. They, their squares and sums of these
+are exact up to 2⁵³, and C, or C², is at most 2⁵². Rounding keeps order, so a partial sum beyond 2⁵³
+is computed as 2⁵³ or more, and no later term makes it less: what is computed as C or less is exact.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +40,8 @@ from understudy.models.base import Model
 
 UNIT = 2**20
 """Scores are whole multiples of 1/UNIT."""
+_LARGEST_LENGTH = {1: 2**52, 2: 2**26}
+"""By norm: up to it lengths of whole numbers are exact where they decide anything."""
 
 Floats = NDArray[np.float64]
 Wholes = NDArray[np.int64]
@@ -42,13 +52,16 @@ class Contribution(ABC):
     """A public function of a record, in whole numbers of units."""
 
     model: Model
+    _: KW_ONLY
+    norm: int = 1
+    """By which length is bounded: 1 for the sum of absolute entries, 2 for the Euclidean one."""
 
     kind: ClassVar[str]
 
     @property
     @abstractmethod
-    def bound(self) -> int:
-        """C, in units: no record's vector is longer, by the sum of its absolute entries."""
+    def bound(self) -> float:
+        """C, in units: no record's vector is longer by the norm. A root is rounded up."""
 
     @property
     @abstractmethod
@@ -91,7 +104,7 @@ class TableContribution(Contribution):
     """Units that a record adds to its cell of each table; one by default."""
 
     kind = "table"
-    bound = property(lambda self: sum(self._weights))
+    bound = property(lambda self: bound_of(self._weights, self.norm))
     width = property(lambda self: sum(self._counts))
 
     @property
@@ -145,9 +158,10 @@ class TableContribution(Contribution):
         return 1 / shifted, float(np.sum(shifted - (values + variance) * np.log(shifted)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns, their intervals and the weights."""
+        """Return the columns, their intervals, the weights and the norm."""
         parts = zip(self.tables, self._weights, strict=True)
-        return {"tables": [table.to_dict() | {"weight": weight} for table, weight in parts]}
+        tables = [table.to_dict() | {"weight": weight} for table, weight in parts]
+        return {"tables": tables, "norm": self.norm}
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +180,13 @@ class ScoreContribution(Contribution):
     """What a record adds to a coordinate that counts, in units; 0 for no such coordinate."""
 
     kind = "score"
-    bound = property(lambda self: self.length + self.count)
+    bound = property(lambda self: bound_of((self.length, self.count), self.norm))
     units = property(lambda self: np.full(self.width, float(UNIT)))
     width = property(lambda self: len(self.directions) + (self.count > 0))
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.length <= _LARGEST_LENGTH[self.norm]:
+            raise ValueError("a length beyond which sums of whole numbers are not exact")
 
     def each(self, columns: Columns, prepared: Prepared | None = None) -> Wholes:
         """Return the scores of each record, with what counts it behind them."""
@@ -192,18 +210,18 @@ class ScoreContribution(Contribution):
     ) -> Iterator[tuple[Any, slice]]:
         fixed = tuple(map(np.asarray, (self.directions, self.centre, float(self.length))))
         for slopes, there in (prepared or Prepared.of(self.model, columns)).chunks(self.z):
-            yield _scores(fixed, slopes), there
+            yield _scores(self.norm, fixed, slopes), there
 
     def rough(
         self, values: Floats, mean: Floats, variance: Floats, size: float
     ) -> tuple[Floats, float]:
         """Return those of scores with variance one, as far as they are not clipped."""
-        each = min(1.0, self.length / UNIT / len(self.directions))
+        each = min(1.0, self.length / UNIT / len(self.directions) ** (1 / self.norm))
         weights = 1 / (size * each**2 + variance)
         return weights, 0.5 * float(weights @ (values - mean) ** 2)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return θ₀, the directions, their centre and the length."""
+        """Return θ₀, the directions, their centre, the length and its norm."""
         return {
             "z": self.z.tolist(),
             "directions": self.directions.tolist(),
@@ -211,19 +229,36 @@ class ScoreContribution(Contribution):
             "length": self.length,
             "count": self.count,
             "unit": UNIT,
+            "norm": self.norm,
         }
 
 
-@jax.jit
-def _scores(fixed: tuple[jax.Array, ...], slopes: jax.Array) -> jax.Array:
+def bound_of(entries: Iterable[int], norm: int) -> float:
+    """Return the length of a vector of whole numbers; a root that is not whole is rounded up."""
+    if norm == 1:
+        return sum(map(abs, entries))
+    square = sum(entry**2 for entry in entries)
+    root = math.sqrt(square)
+    while Fraction(root) ** 2 < square:
+        root = math.nextafter(root, math.inf)
+    return root
+
+
+@partial(jax.jit, static_argnames="norm")
+def _scores(norm: int, fixed: tuple[jax.Array, ...], slopes: jax.Array) -> jax.Array:
     """Return whole numbers held as float64, none of whose vectors is longer than the length."""
     directions, centre, length = fixed
     scores = project(slopes, directions) - centre
-    norm = jnp.sum(jnp.abs(scores), axis=1, keepdims=True)
-    clipped = scores * jnp.minimum(1.0, length / (norm * UNIT)) * UNIT
+    long = _power(scores, norm) if norm == 1 else jnp.sqrt(_power(scores, norm))
+    clipped = scores * jnp.minimum(1.0, length / (long * UNIT)) * UNIT
     whole = jnp.trunc(jnp.nan_to_num(clipped, nan=0.0, posinf=0.0, neginf=0.0))
-    fits = jnp.sum(jnp.abs(whole), axis=1, keepdims=True) <= length
+    fits = _power(whole, norm) <= length**norm
     return jnp.where(fits, whole, 0.0)
+
+
+def _power(vectors: jax.Array, norm: int) -> jax.Array:
+    """Return the length of each row to the power of the norm: whole where the entries are."""
+    return jnp.sum(jnp.abs(vectors) ** norm, axis=1, keepdims=True)
 
 
 def project(vectors: jax.Array, directions: jax.Array) -> jax.Array:

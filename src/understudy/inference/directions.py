@@ -5,7 +5,7 @@ what a record tells against what is known already, those first in which records 
 scaled so that a record's score has variance one. Their number m and the length C to which scores
 are clipped maximise the expected gain
 
-    log det(P + N² J′V⁻¹J) − log det P,      V = NΣ + 2(C/ε)²,
+    log det(P + N² J′V⁻¹J) − log det P,      V = NΣ + 2(C/ε)², or NΣ + C²/(2ρ) with normal noise,
 
 with P the precision so far and J, Σ those of the clipped scores, so that what is lost by clipping
 and drowned by noise is counted. Directions that noise would drown are left to the prior. Scores are
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import UNIT, ScoreContribution
 from understudy.inference.moments import Population
 from understudy.support.randomness import Source
@@ -51,11 +52,11 @@ def choose_scores(
     precision: Floats,
     source: Source,
     *,
-    epsilon: float,
+    allowance: Allowance,
     records: int,
     counted: bool,
 ) -> ScoreContribution:
-    """Return the scores at θ₀ that are worth most at this ε, given what is known already."""
+    """Return the scores at θ₀ that are worth most at this price, given what is known already."""
     model, generator = population.model, source.generator()
     spread = np.linalg.cholesky(np.linalg.inv(precision))
     others = z + generator.normal(size=(_OTHERS, len(z))) @ spread.T
@@ -66,12 +67,13 @@ def choose_scores(
     # Trials are many: they have to do with some of the records, and the last centre has them all.
     some = generator.permutation(len(own))[:_TRIED]
     tried = [samples[0][some], *samples[1:]]
-    share = COUNTED if counted else 0.0
+    share, norm = COUNTED if counted else 0.0, allowance.norm
+    rest = (1 - share**norm) ** (1 / norm)
     best = max(
         (
             _trial(
-                own[some], [s[:, :m] for s in tried], length * (1 - share), precision,
-                size=population.size, scale=length / epsilon,
+                own[some], [s[:, :m] for s in tried], length * rest, precision,
+                size=population.size, variance=allowance.variance(length), norm=norm,
             )
             for m in sorted({*(c for c in _COUNTS if c < len(z)), len(z)})
             for length in _LENGTHS
@@ -79,9 +81,12 @@ def choose_scores(
         key=lambda trial: trial.gain,
     )  # fmt: skip
     length = int(best.length * UNIT)
-    count = round(length * share / (1 - share))
-    centre = _centre(samples[0][:, : best.count], best.length)
-    return ScoreContribution(model, z, directions[: best.count], centre, length, count)
+    count = round(length * share / rest)
+    chosen, centre = (
+        directions[: best.count],
+        _centre(samples[0][:, : best.count], best.length, norm),
+    )
+    return ScoreContribution(model, z, chosen, centre, length, count, norm=norm)
 
 
 def _directions(information: Floats, precision: Floats) -> Floats:
@@ -101,39 +106,36 @@ def _trial(
     precision: Floats,
     *,
     size: int,
-    scale: float,
+    variance: float,
+    norm: int,
 ) -> _Trial:
     """Return what scores clipped to a length are expected to tell, averaged over the samples."""
-    centre = _centre(samples[0], length)
+    centre = _centre(samples[0], length, norm)
     slope = None
     gain = 0.0
     for sample in samples:
-        clipped = _clipped(sample - centre, length)
+        clipped = (sample - centre) * _kept(sample - centre, length, norm)
         clipped = clipped - clipped.mean(axis=0)
         if slope is None:
             slope = size * clipped.T @ slopes / len(slopes)
         covariance = size * clipped.T @ clipped / len(clipped)
-        covariance += 2 * scale**2 * np.eye(len(centre))
+        covariance += variance * np.eye(len(centre))
         told = precision + slope.T @ np.linalg.solve(covariance, slope)
         gain += np.linalg.slogdet(told)[1] / len(samples)
     return _Trial(gain, len(centre), length)
 
 
-def _centre(sample: Floats, length: float) -> Floats:
+def _centre(sample: Floats, length: float, norm: int) -> Floats:
     """Return what makes the mean of clipped scores zero."""
     centre = np.zeros(sample.shape[1])
     for _ in range(_CENTRING):
         off = sample - centre
-        kept = _kept(off, length)
+        kept = _kept(off, length, norm)
         centre = centre + (off * kept).mean(axis=0) / kept.mean()
     return centre
 
 
-def _clipped(scores: Floats, length: float) -> Floats:
-    return scores * _kept(scores, length)
-
-
-def _kept(scores: Floats, length: float) -> Floats:
+def _kept(scores: Floats, length: float, norm: int) -> Floats:
     """Return what is left of each record's scores, as a share."""
-    norm = np.abs(scores).sum(axis=1, keepdims=True)
-    return np.asarray(np.minimum(1.0, length / np.maximum(norm, 1e-300)))
+    long = np.linalg.norm(scores, ord=norm, axis=1, keepdims=True)
+    return np.asarray(np.minimum(1.0, length / np.maximum(long, 1e-300)))

@@ -2,8 +2,9 @@
 
 Candidates come from a wide t distribution around the mode; what each predicts is had from one pool
 of simulated records, reweighted by p_θ(x) / q(x), where q is the mixture of several θ that the pool
-was simulated from. Laplace noise is a normal whose variance τ is exponential with mean 2b², so
-candidates and variances are drawn in turn:
+was simulated from. Where noise is normal, candidates are drawn by their weights. Laplace noise is
+a normal whose variance τ is exponential with mean 2b², so candidates and variances are drawn in
+turn:
 
     candidate | τ      in proportion to prior / proposal · Normal(T̃; Nμ, NΣ + τ),
     T | candidate, τ   a normal,
@@ -124,6 +125,9 @@ def _in_turn(
     Several chains go side by side. All candidates' misfits under all chains' variances are one
     product of matrices: r′Wr is the sum of the entries of W times those of rr′.
     """
+    if evidence.normal.all():
+        shares = _shares(heights.log_weights(evidence.variance))
+        return generator.choice(len(shares), size=count, p=shares)
     scale, covariance = evidence.laplace, heights.covariance
     chains = min(_CHAINS, count)
     variance = np.tile(evidence.variance, (chains, 1))
@@ -145,6 +149,7 @@ def _in_turn(
         own = generator.normal(size=(chains, len(scale))) * np.sqrt(variance)
         off = np.einsum("kij,kj->ki", weight, sums + own - rest)
         noise = np.abs(own - variance * off)
-        variance = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
+        mixed = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
+        variance = np.where(evidence.normal, evidence.variance, mixed)
         chosen.append(candidate)
     return np.concatenate(chosen[_BURN_IN:])[:count]

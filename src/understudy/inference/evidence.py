@@ -73,8 +73,16 @@ class Evidence:
 
     @cached_property
     def laplace(self) -> Floats:
-        """The scale of the noise in each entry."""
+        """The scale of Laplace noise that varies as much in each entry."""
         return np.concatenate([each.laplace for each in self.measurements])
+
+    @cached_property
+    def normal(self) -> NDArray[np.bool_]:
+        """Whether the noise in each entry is normal, rather than Laplace."""
+        return np.repeat(
+            [each.normal for each in self.measurements],
+            [each.contribution.width for each in self.measurements],
+        )
 
     @cached_property
     def variance(self) -> Floats:

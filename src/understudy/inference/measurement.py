@@ -13,20 +13,29 @@ from understudy.inference.contribution import Contribution
 
 Floats = NDArray[np.float64]
 
+LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"
+_WIDE, _FURTHEST = 3.0, 40
+
 
 @dataclass(frozen=True)
 class Noise:
     """Whole numbers that were added to every entry of a sum."""
 
     scale: float
-    """Of a discrete Laplace distribution, in units."""
-    distribution = "discrete-laplace"
+    """In units: b of P(k) ∝ exp(−|k|/b), or σ of P(k) ∝ exp(−k²/2σ²)."""
+    distribution: str = LAPLACE
+    """`discrete-laplace` or `discrete-gaussian`."""
 
     @property
     def variance(self) -> float:
         """Its variance, in units squared."""
+        if self.distribution == GAUSSIAN:
+            if self.scale > _WIDE:
+                return self.scale**2  # Less by a share below 10⁻¹⁵.
+            steps = np.arange(-_FURTHEST, _FURTHEST + 1)
+            return float(np.average(steps**2, weights=np.exp(-0.5 * (steps / self.scale) ** 2)))
         decay = math.exp(-1 / self.scale)
-        return 2 * decay / (1 - decay) ** 2
+        return 2 * decay / math.expm1(-1 / self.scale) ** 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +48,10 @@ class Measurement:
     """T̃, in units."""
     noise: Noise
     """What was added."""
-    epsilon: float
-    """What the round costs when a record is added or removed."""
+    epsilon: float | None
+    """What the round costs when a record is added or removed; None where only ρ is known."""
+    rho: float | None = None
+    """The same for normal noise."""
 
     @property
     def values(self) -> Floats:
@@ -49,15 +60,21 @@ class Measurement:
 
     @property
     def laplace(self) -> Floats:
-        """The scale of the noise of each entry, with 1 for a whole: √(variance / 2)."""
+        """The scale of Laplace noise that varies as much in each entry, with 1 for a whole."""
         return math.sqrt(self.noise.variance / 2) / self.contribution.units
+
+    @property
+    def normal(self) -> bool:
+        """Whether the noise is normal."""
+        return self.noise.distribution == GAUSSIAN
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `parameters.json` says of a round."""
+        rho = {} if self.rho is None else {"rho": self.rho}
         return {
             "kind": self.contribution.kind,
             "definition": self.contribution.to_dict(),
             "noisy": self.noisy.tolist(),
             "noise": {"distribution": self.noise.distribution, "scale": self.noise.scale},
             "epsilon": self.epsilon,
-        }
+        } | rho

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode
-from understudy.inference.moments import Simulated
+from understudy.inference.moments import Simulated, dense
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Pool:
         places = np.array([evidence.position(p) for p in (mode.point, *others)])
         parts = [population.simulate(z, source, records // _COMPONENTS) for z in places]
         pooled = Simulated.pooled(parts)
-        values = pooled.contributions(evidence.contributions)
+        values = dense(pooled.contributions(evidence.contributions))
         mixture = logsumexp(pooled.loglik(places), axis=0) - np.log(_COMPONENTS)
         pool = cls(pooled, values, mixture, np.zeros(1))
         own = mode.prediction.mean / evidence.size(mode.point)

@@ -3,8 +3,9 @@
 One-way tables have levels as they are and numbers in intervals, as many as noise allows. Pairs are
 of groups of about equal mass, which the one-way tables made public: a cell that nobody is in would
 cost as much noise as any other. ε is shared in proportion to the root of the number of cells, which
-minimises the sum of all cells' noise for what is spent. Everything depends on the schema, the
-declared size and ε alone, or on what was published.
+minimises the sum of all cells' noise for what is spent: Σ c/ε is least at ε ∝ √c for a given Σ ε.
+With normal noise that is Σ c/√ρ for a given Σ ρ, so ρ is shared in proportion to c^⅔. Everything
+depends on the schema, the declared size, ε and δ alone, or on what was published.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from understudy.domain.column import Column
 from understudy.domain.schema import Schema
+from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair, coarse
 from understudy.inference.contribution import TableContribution
 from understudy.models.base import Model
@@ -30,20 +32,22 @@ _STEP = 16
 """Units of a weight for the root of one cell: weights are whole numbers."""
 
 
-def first_share(schema: Schema, information: float) -> float:
-    """Return the share of ε for one-way tables, where ε times the size is `information`."""
-    single = sum(math.sqrt(c.count) for c in one_way(schema, information))
-    groups = group_count(schema, information)
+def first_share(schema: Schema, allowance: Allowance, size: int) -> float:
+    """Return the share of ε, or of ρ, for one-way tables."""
+    power = allowance.norm / (1 + allowance.norm)
+    single = sum(c.count**power for c in one_way(schema, allowance, size))
+    groups = group_count(schema, allowance, size)
     double = sum(
-        math.sqrt(_most_groups(a, groups) * _most_groups(b, groups)) for a, b in paired(schema)
+        (_most_groups(a, groups) * _most_groups(b, groups)) ** power for a, b in paired(schema)
     )
     return single / (single + double)
 
 
-def one_way(schema: Schema, information: float) -> tuple[Cells, ...]:
+def one_way(schema: Schema, allowance: Allowance, size: int) -> tuple[Cells, ...]:
     """Return a table of each confidential column."""
     columns = schema.confidential
-    return tuple(coarse(column, information / len(columns) / 4) for column in columns)
+    information = allowance.information(size, among=len(columns))
+    return tuple(coarse(column, information / 4) for column in columns)
 
 
 def paired(schema: Schema) -> Sequence[tuple[Column, Column]]:
@@ -52,10 +56,10 @@ def paired(schema: Schema) -> Sequence[tuple[Column, Column]]:
     return (*among, *itertools.product(schema.confidential, schema.public))
 
 
-def group_count(schema: Schema, information: float) -> int:
-    """Return how many groups a number has in pairs, where ε times the size is `information`."""
-    pairs = max(len(paired(schema)), 1)
-    return round(min(max(math.sqrt(information / pairs / _PER_CELL), _FEWEST), _MOST))
+def group_count(schema: Schema, allowance: Allowance, size: int) -> int:
+    """Return how many groups a number has in pairs."""
+    information = allowance.information(size, among=max(len(paired(schema)), 1))
+    return round(min(max(math.sqrt(information / _PER_CELL), _FEWEST), _MOST))
 
 
 def pairs(schema: Schema, cells: Mapping[str, Cells]) -> tuple[Pair, ...]:
@@ -87,10 +91,13 @@ def standing_for(cells: Cells, counts: np.ndarray) -> np.ndarray:
     return np.interp((np.arange(_VALUES) + 0.5) / _VALUES, below, ends)
 
 
-def weighted(model: Model, tables: Sequence[Cells | Pair]) -> TableContribution:
-    """Return tables in which each entry is as accurate as the root of their cells allows."""
-    weights = tuple(round(_STEP * math.sqrt(table.count)) for table in tables)
-    return TableContribution(model, tuple(tables), weights)
+def weighted(model: Model, tables: Sequence[Cells | Pair], norm: int) -> TableContribution:
+    """Return tables whose entries are as accurate as their number of cells deserves.
+
+    Σ c/w is least for a given Σ w at w ∝ √c, and for a given Σ w² at w ∝ ∛c.
+    """
+    weights = tuple(round(_STEP * table.count ** (1 / (1 + norm))) for table in tables)
+    return TableContribution(model, tuple(tables), weights, norm=norm)
 
 
 def _most_groups(column: Column, groups: int) -> int:

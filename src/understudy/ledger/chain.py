@@ -30,6 +30,7 @@ StoredRow = Mapping[str, Any]
 """A row as the database gives it: unchecked values by the names of their columns."""
 
 
+_NO_PURE = "none"  # In place of a pure ε, where a charge could only be made at a δ.
 ROW = "row"
 """The unit of a ledger that protects each row by itself."""
 
@@ -137,7 +138,9 @@ class Entry:
             kind=EntryKind(row["kind"]),
             time=row["time"],
             label=row["label"],
-            cost=Cost(float(row["epsilon"]), float(row["rho"])),
+            cost=Cost(
+                None if row["epsilon"] == _NO_PURE else float(row["epsilon"]), float(row["rho"])
+            ),
             details=json.loads(row["details"]),
             refers_to=row["refers_to"],
             previous=row["previous"],
@@ -218,7 +221,7 @@ class Chain:
             "kind": str(kind),
             "time": time,
             "label": label,
-            "epsilon": repr(cost.epsilon),
+            "epsilon": _NO_PURE if cost.epsilon is None else repr(cost.epsilon),
             "rho": repr(cost.rho),
             "details": details,
             "refers_to": refers_to,
@@ -270,6 +273,8 @@ def verified(contents: Contents, *, name: str) -> Chain:
     try:
         entries = tuple(Entry.from_row(row) for row in contents.rows)
         _check_settling(entries)
+        if settings.delta is None and any(each.cost.epsilon is None for each in entries):
+            raise ValueError("a charge without a pure ε in a ledger without a δ")
     except (TypeError, ValueError):  # Forged, with every hash computed anew.
         raise Refused(f"{name} holds rows that understudy did not write; {_REMEDY}.") from None
     return Chain(settings=settings, entries=entries, hash=last)

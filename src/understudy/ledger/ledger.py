@@ -47,6 +47,7 @@ from understudy.ledger.chain import (
 from understudy.ledger.statement import (
     left_after,
     left_part,
+    price,
     spent_part,
     stated,
     statement_of,
@@ -54,7 +55,6 @@ from understudy.ledger.statement import (
 )
 from understudy.privacy.accounting import Cost, composed, exact, total
 from understudy.privacy.guarantee import Adjacency, Kind
-from understudy.privacy.rounding import plain
 from understudy.support.html import paragraph
 
 if TYPE_CHECKING:
@@ -150,6 +150,15 @@ class Ledger:
         """
         return left_after((entry.cost for entry in self.chain().charges), self.settings)
 
+    def fits(self, cost: Cost) -> bool:
+        """Return whether the budget would allow a charge now.
+
+        Args:
+            cost: What a release would cost.
+        """
+        check_countable(cost, self.settings)
+        return _fits(self.chain(), cost)
+
     def show(self) -> str:
         """Return every period and what is left, as a table for the terminal."""
         return "\n".join([str(statement_of(self)), *unfinished(self.chain())])
@@ -181,7 +190,7 @@ class Ledger:
         Returns:
             The entry, whose `reference` a release publishes.
         """
-        if cost.epsilon == 0:
+        if cost.free:
             raise BadInput("a release that costs nothing cannot be charged to a ledger.")
         if not checked_line(label, "the label of a ledger entry"):
             raise BadInput("the label of a ledger entry must not be empty.")
@@ -189,6 +198,7 @@ class Ledger:
             raise BadInput(f"a guarantee that is {kind} has no ε to charge.")
         if unit is None or membership is None:
             raise BadInput("the `unit` and the `membership` of a charge must be said.")
+        check_countable(cost, self.settings)
         neighbours = Neighbours(unit, membership)
         text = canonical_details(
             details, kind=str(kind), unit=unit, membership_protected=membership
@@ -294,18 +304,31 @@ def check_neighbours(chain: Chain, neighbours: Neighbours) -> None:
     )
 
 
+def check_countable(cost: Cost, settings: LedgerSettings) -> None:
+    """Refuse to count what has no pure ε against a budget of pure ε."""
+    if cost.epsilon is None and settings.delta is None:
+        raise Refused(
+            "the ledger has a budget of pure ε, and a release with a `delta` has none: charge it "
+            "to a ledger that was created with a δ, or leave out `delta`; nothing was charged."
+        )
+
+
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
+def _fits(chain: Chain, cost: Cost) -> bool:
+    costs = [*(entry.cost for entry in chain.charges), cost]
+    return composed(costs, delta=chain.settings.delta) <= exact(chain.settings.budget)
+
+
 def _check_budget(chain: Chain, cost: Cost) -> None:
-    settings = chain.settings
-    charged = [entry.cost for entry in chain.charges]
-    if composed([*charged, cost], delta=settings.delta) <= exact(settings.budget):
+    if _fits(chain, cost):
         return
+    settings, charged = chain.settings, [entry.cost for entry in chain.charges]
     spent, left = composed(charged, delta=settings.delta), left_after(charged, settings)
     raise Refused(
-        f"this release costs ε = {plain(cost.epsilon)}, which is more than the ledger allows: of "
+        f"this release costs ε = {price(cost, settings)}, which is more than the ledger allows: of "
         f"its budget of {stated(settings)} it has spent {spent_part(spent, settings)} and has "
         f"{left_part(left, settings)} left; nothing was charged."
     )

@@ -47,8 +47,10 @@ class Item:
     """One charge, and how the ledger stood after it."""
 
     entry: Entry
-    spent: Fraction
-    """Pure ε of all charges up to this one, exactly."""
+    spent: Fraction | None
+    """Pure ε of all charges up to this one, exactly; None as soon as one of them has none."""
+    used: Fraction
+    """What they use up of the budget: pure, or at the ledger's δ where that is less."""
     left: float
     state: str
 
@@ -79,8 +81,8 @@ class Statement:
         return total(self._costs)
 
     @cached_property
-    def spent(self) -> Fraction:
-        """The same in pure ε, exactly."""
+    def spent(self) -> Fraction | None:
+        """The same in pure ε, exactly; None as soon as one of them has none."""
         return pure(self._costs)
 
     @cached_property
@@ -129,12 +131,12 @@ class Statement:
         """How long the budget lasts, in words."""
         if self.more is None:
             return None
-        price = f"at the last price, ε = {at_most(self._costs[-1].epsilon, _DIGITS)}"
+        last = f"at the last price, ε = {price(self._costs[-1], self.settings)}"
         if self.more == 0:
-            return f"no further release fits {price}"
+            return f"no further release fits {last}"
         if self.more >= FURTHEST:
-            return f"{FURTHEST:,} or more releases fit {price}"
-        return f"{self.more:,} more {'release fits' if self.more == 1 else 'releases fit'} {price}"
+            return f"{FURTHEST:,} or more releases fit {last}"
+        return f"{self.more:,} more {'release fits' if self.more == 1 else 'releases fit'} {last}"
 
     @property
     def warning(self) -> str | None:
@@ -149,9 +151,12 @@ class Statement:
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """The totals, each with its name, as they are shown."""
-        settings, spent = self.settings, f"ε = {at_most(self.spent, _DIGITS)}"
+        settings = self.settings
+        spent = "" if self.spent is None else f"ε = {at_most(self.spent, _DIGITS)}"
         if self.used != self.spent:
-            spent += f", or {spent_part(self.used, settings)} at δ = {plain(self.delta)}"
+            used = spent_part(self.used, settings)
+            spent += f", or {used}" if spent else f"ε = {used}"
+            spent += f" at δ = {plain(self.delta)}"
         return (
             ("population", settings.population or "(not named)"),
             ("adjacency", str(settings.adjacency)),
@@ -166,7 +171,7 @@ class Statement:
 
     def _concentrated(self) -> str:
         rho, delta = f"ρ = {at_most(self.cost.rho)}", plain(self.delta)
-        if exact(self.converted) >= self.spent:
+        if self.spent is not None and exact(self.converted) >= self.spent:
             return rho
         unused = "" if self.settings.delta is not None else ", which a pure budget does not count"
         return f"{rho}, or ε = {at_most(self.converted)} at δ = {delta}{unused}"
@@ -179,8 +184,8 @@ class Statement:
                 item.entry.time,
                 item.name,
                 item.entry.guarantee,
-                at_most(item.entry.cost.epsilon, _DIGITS),
-                at_most(item.spent, _DIGITS),
+                price(item.entry.cost, self.settings),
+                _running(item, self.settings),
                 left_part(item.left, self.settings),
                 item.state,
             )
@@ -218,6 +223,7 @@ def statement_of(ledger: Ledger, *, until: Entry | None = None) -> Statement:
         Item(
             entry=entry,
             spent=pure(costs[:count]),
+            used=composed(costs[:count], delta=ledger.settings.delta),
             left=left_after(costs[:count], ledger.settings),
             state=states.get(entry.number, _UNSEEN),
         )
@@ -256,6 +262,21 @@ def stated(settings: LedgerSettings) -> str:
     """Return the budget as it was set."""
     at = "" if settings.delta is None else f" at δ = {plain(settings.delta)}"
     return f"ε = {plain(settings.budget)}{at}"
+
+
+def price(cost: Cost, settings: LedgerSettings) -> str:
+    """Return what a release costs by itself: its pure ε, or else its ε at the ledger's δ."""
+    if cost.epsilon is not None:
+        return at_most(cost.epsilon, _DIGITS)
+    assert settings.delta is not None
+    return f"{at_most(epsilon_at(cost, delta=settings.delta))} at δ = {plain(settings.delta)}"
+
+
+def _running(item: Item, settings: LedgerSettings) -> str:
+    if item.spent is not None:
+        return at_most(item.spent, _DIGITS)
+    assert settings.delta is not None
+    return f"{spent_part(item.used, settings)} at δ = {plain(settings.delta)}"
 
 
 def spent_part(number: float | Fraction, settings: LedgerSettings) -> str:

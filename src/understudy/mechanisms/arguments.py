@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from understudy.errors import BadInput
+from understudy.privacy.accounting import check_delta
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 
 LARGEST_BINS = 1_000_000
@@ -68,9 +69,14 @@ def _check_integer(name: str, largest: int, value: object) -> int | None:
     return value
 
 
+def _check_delta(delta: object) -> float | None:
+    return None if delta is None else check_delta(delta)
+
+
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "adjacency": Adjacency.parse,
     "epsilon": check_epsilon,
+    "delta": _check_delta,
     "c1": _check_c1,
     "c2": partial(_check_number, "c2"),
     "bins": _check_bins,

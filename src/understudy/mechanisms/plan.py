@@ -1,8 +1,9 @@
 """What a mechanism will do with a request: what it costs, known first, and the draw itself.
 
 A cost follows from ε, the declared size and the number of parameters alone, so that it can be
-charged to a ledger before anything is drawn. It is stated under both adjacencies, as pure ε and as
-zero-concentrated ρ. Whoever has no plan has no price: there is no default that costs nothing.
+charged to a ledger before anything is drawn. It is stated under both adjacencies, as pure ε, where
+there is one, and as zero-concentrated ρ. Whoever has no plan has no price: there is no default that
+costs nothing.
 """
 
 from __future__ import annotations
@@ -35,6 +36,20 @@ class Plan(ABC, Confidential):
     @abstractmethod
     def cost(self) -> Price | None:
         """What it costs, or None where no number is promised."""
+
+    @property
+    def delta(self) -> float | None:
+        """δ at which ε is stated; None where it is pure, or none is stated."""
+        return None
+
+    @property
+    def epsilon(self) -> dict[Adjacency, float] | None:
+        """ε as it is stated under each adjacency: pure, or at `delta`; None where none is."""
+        price = self.cost
+        if price is None:
+            return None
+        stated = {relation: cost.epsilon for relation, cost in price.items()}
+        return {relation: each for relation, each in stated.items() if each is not None}
 
     @abstractmethod
     def draw(self) -> Drawn:
@@ -85,6 +100,7 @@ def staged(bounds: Sequence[float], draws: int, *, asked: float, under: Adjacenc
         shares = [2 * adjacency.steps * bound for bound in bounds]
         costs = [Cost(share, rounded_up(exact(share) ** 2 / 8)) for share in shares]
         together = total(costs)
+        assert together.epsilon is not None
         stated = asked * adjacency.steps / under.steps
         if stated * (1 - 1e-9) < together.epsilon <= stated:
             return [Cost(stated, together.rho)]

@@ -48,12 +48,19 @@ def make_mechanism(name: str, **arguments: Any) -> Mechanism:
     given = {key: value for key, value in arguments.items() if value is not None}
     if "epsilon" in given:
         check_epsilon(given["epsilon"])
-    for key in given.keys() - known.keys() - {"epsilon"}:
-        raise BadInput(f"the mechanism {name} does not take `{key}`: leave it out.")
+    check_takes(name, **given)
     for key, field in known.items():
         if field.default is MISSING and key not in given:
             raise BadInput(f"the mechanism {name} needs `{key}`.")
     return mechanism(**{key: value for key, value in given.items() if key in known})
+
+
+def check_takes(name: str, **arguments: Any) -> None:
+    """Refuse an argument that the mechanism of that name does not have; None is not given."""
+    known = {field.name for field in fields(BY_NAME[name])} | {"epsilon"}
+    for key, value in arguments.items():
+        if value is not None and key not in known:
+            raise BadInput(f"the mechanism {name} does not take `{key}`: leave it out.")
 
 
 def spec_of(mechanism: Mechanism, model: Model | None) -> dict[str, Any]:

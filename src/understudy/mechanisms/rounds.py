@@ -10,17 +10,18 @@ import numpy as np
 
 from understudy._jax import jnp
 from understudy.domain.skeleton import count_records
+from understudy.inference.allowance import Allowance, together
 from understudy.inference.cells import Cells, Pair, coarse
 from understudy.inference.contribution import Contribution, TableContribution
 from understudy.inference.directions import choose_scores
 from understudy.inference.evidence import Evidence
-from understudy.inference.measurement import Measurement, Noise
+from understudy.inference.measurement import Measurement
 from understudy.inference.mode import find_mode
 from understudy.inference.moments import Population
 from understudy.inference.posterior import RECORDS, on_grid
 from understudy.inference.start import middle_of_prior, starting_point
 from understudy.inference.tables import group_count, grouped, one_way, pairs, standing_for, weighted
-from understudy.mechanisms.noise import with_laplace
+from understudy.mechanisms.noise import with_noise
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
 from understudy.samplers.proposals import prior_centre
@@ -39,7 +40,7 @@ class Rounds:
 
 
 def measure_scores(
-    request: Request, shares: Sequence[float], anchor: Mapping[str, Any] | None
+    request: Request, shares: Sequence[Allowance], anchor: Mapping[str, Any] | None
 ) -> Rounds:
     """Measure a coarse table of each outcome, then scores at the θ₀ that it points to."""
     model = request.model
@@ -48,8 +49,10 @@ def measure_scores(
     evidence = Evidence(population, ())
     if anchor is None:
         share, columns = shares[0], request.schema.confidential
-        tables = tuple(coarse(c, share / len(columns) * population.size) for c in columns)
-        table = _measured(request, TableContribution(model, tables), share, "Table")
+        information = share.information(population.size, among=len(columns))
+        tables = tuple(coarse(c, information) for c in columns)
+        contribution = TableContribution(model, tables, norm=share.norm)
+        table = _measured(request, contribution, share, "Table")
         evidence = Evidence(population, (table,))
         far = starting_point(evidence, source)
         mode = find_mode(evidence, far, source, records=RECORDS)
@@ -65,7 +68,7 @@ def measure_scores(
         z,
         known,
         source,
-        epsilon=shares[-1],
+        allowance=shares[-1],
         records=RECORDS,
         counted=not (evidence.measurements or population.known),
     )
@@ -74,18 +77,18 @@ def measure_scores(
 
 
 def measure_tables(
-    request: Request, shares: Sequence[float], anchor: Mapping[str, Any] | None
+    request: Request, shares: Sequence[Allowance], anchor: Mapping[str, Any] | None
 ) -> Rounds:
     """Measure a table of each column, then of pairs over groups that these made public."""
     model, schema = request.model, request.schema
     assert model is not None
     population = population_of(request)
-    information = sum(shares) * population.size
-    single, groups = one_way(schema, information), group_count(schema, information)
+    whole, size, norm = together(shares), population.size, shares[0].norm
+    single, groups = one_way(schema, whole, size), group_count(schema, whole, size)
     measured: tuple[Measurement, ...] = ()
     tables: tuple[Cells | Pair, ...] = ()
     if anchor is None:
-        first = _measured(request, weighted(model, single), shares[0], "Tables")
+        first = _measured(request, weighted(model, single, norm), shares[0], "Tables")
         starts = np.cumsum([0, *(cells.count for cells in single)])
         counts = np.split(first.values, starts[1:-1])
         known = {
@@ -104,7 +107,8 @@ def measure_tables(
     }
     tables = (*tables, *pairs(schema, cells))
     if tables:
-        measured = (*measured, _measured(request, weighted(model, tables), shares[-1], "Pairs"))
+        last = weighted(model, tables, norm)
+        measured = (*measured, _measured(request, last, shares[-1], "Pairs"))
     far = Evidence(population, ()).with_size(prior_centre(model))
     return Rounds(measured, None, far)
 
@@ -123,12 +127,14 @@ def population_of(request: Request) -> Population:
 
 
 def _measured(
-    request: Request, contribution: Contribution, epsilon: float, name: str
+    request: Request, contribution: Contribution, allowance: Allowance, name: str
 ) -> Measurement:
     """Sum over the confidential table and add noise: the only place that sees it."""
     with stage(request.progress, name):
         true, source = contribution.total(request.columns), request.source
-        noisy, scale = with_laplace(
-            true, sensitivity=contribution.bound, epsilon=epsilon, source=source
+        if contribution.norm != allowance.norm:
+            raise ValueError("noise that does not fit the norm by which contributions are bounded")
+        noisy, noise = with_noise(
+            true, sensitivity=contribution.bound, allowance=allowance, source=source
         )
-    return Measurement(contribution, noisy, Noise(scale), epsilon)
+    return Measurement(contribution, noisy, noise, allowance.epsilon, allowance.rho)

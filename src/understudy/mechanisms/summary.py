@@ -14,11 +14,12 @@ from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
-from understudy.privacy.accounting import Cost, rounded_up
+from understudy.privacy.accounting import HAIR, Cost, epsilon_above, rho_within, rounded_up
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.progress import stage
 
 if TYPE_CHECKING:
+    from understudy.inference.allowance import Allowance
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
     from understudy.models.base import Model
@@ -27,8 +28,6 @@ FIRST_SHARE = 0.3
 """Share of ε that the coarse table takes. Settled on Beta(0.8, 5), Beta(60, 15), Beta(150, 350)."""
 DRAWS = 400
 """Draws of θ that are published beside the estimate."""
-_HAIR = 1 - 2.0**-40
-"""So that no rounding error lets the rounds together cost more than ε."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +42,11 @@ class Summary(Mechanism):
     earlier rounds published. All else is post-processing: the estimate of θ, its draws, a fit that
     is tried again, any number of synthetic tables.
 
+    With a δ it is ‖w(x)‖₂ ≤ C, and the noise is discrete Gaussian with deviation C/√(2ρ): ρ-zCDP
+    when a record is added or removed, 4ρ when one is replaced, because the sum may then move by
+    2C. ρ adds up over rounds as ε does. It is the largest that is known to be (ε, δ)-DP under the
+    adjacency asked for.
+
     The first round is a coarse table of every confidential column; the second sums scores of the
     model at the θ₀ that the first one points to, in the directions that pay. Of a model of whole
     tables it counts pairs of columns instead. An anchor is a θ₀, and the first round falls away.
@@ -52,6 +56,8 @@ class Summary(Mechanism):
 
     epsilon: float
     """The privacy loss of all rounds together."""
+    delta: float | None = None
+    """δ at which that ε holds, with normal noise; None for pure ε."""
     anchor: Mapping[str, Any] | None = None
     """θ₀ by name, from an earlier release."""
 
@@ -95,20 +101,28 @@ class Summary(Mechanism):
         super().check_serves(schema, model, public=public)
         _refuse_undescribed(schema)
 
-    def rounds(self, model: Model, size: int) -> tuple[float, ...]:
-        """Return ε of each round when a record is added or removed: together what was asked.
+    def rounds(self, model: Model, size: int) -> tuple[Allowance, ...]:
+        """Return ε or ρ of each round when a record is added or removed: together what was asked.
 
         Args:
             model: The model of a record.
             size: How many records there are, or are declared to be.
         """
-        own = self.epsilon / self.adjacency.steps * _HAIR
+        from understudy.inference.allowance import Allowance
+
+        if self.delta is None:
+            own = Allowance(epsilon=self.epsilon / self.adjacency.steps * HAIR)
+        else:
+            within = rho_within(self.epsilon, delta=self.delta)
+            own = Allowance(rho=within / self.adjacency.steps**2 * HAIR)
         if self.anchor is not None:
             return (own,)
         from understudy.inference.tables import first_share
 
-        first = own * (first_share(model.schema, own * size) if model.by_tables else FIRST_SHARE)
-        return (first, own - first) if first < own else (own,)
+        if model.by_tables:
+            share = first_share(model.schema, own, size)
+            return own.split(share) if share < 1 else (own,)
+        return own.split_accuracy(FIRST_SHARE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,15 +133,35 @@ class SummaryPlan(Plan):
 
     @property
     def cost(self) -> Price:
-        """The ε that was asked for, whatever the number of tables."""
+        """What was asked for, whatever the number of tables."""
         mechanism = self.mechanism
 
         def under(adjacency: Adjacency) -> Cost:
+            if self.delta is not None:
+                rhos = [adjacency.steps**2 * Fraction(each.amount) for each in self._shares]
+                return Cost(None, rounded_up(sum(rhos, Fraction())))
             stated = mechanism.epsilon / mechanism.adjacency.steps * adjacency.steps
-            losses = [adjacency.steps * Fraction(each) for each in self._shares]
+            losses = [adjacency.steps * Fraction(each.amount) for each in self._shares]
             return Cost(stated, rounded_up(sum((loss**2 / 2 for loss in losses), Fraction())))
 
         return {each: under(each) for each in Adjacency}
+
+    @property
+    def delta(self) -> float | None:
+        """The δ that was asked for."""
+        return self.mechanism.delta
+
+    @property
+    def epsilon(self) -> dict[Adjacency, float] | None:
+        """The ε that was asked for; under the other adjacency twice or half of it, if pure.
+
+        At a δ it is what ρ stands for there, which is not the same: 2.12 for 1 at δ = 10⁻⁶.
+        """
+        mechanism, delta = self.mechanism, self.mechanism.delta
+        if delta is None:
+            return super().epsilon
+        other = {each: epsilon_above(cost, delta=delta) for each, cost in self.cost.items()}
+        return other | {mechanism.adjacency: mechanism.epsilon}
 
     @property
     def stages(self) -> int:
@@ -135,8 +169,8 @@ class SummaryPlan(Plan):
         return len(self._shares)
 
     @cached_property
-    def _shares(self) -> tuple[float, ...]:
-        """ε of each round."""
+    def _shares(self) -> tuple[Allowance, ...]:
+        """ε or ρ of each round."""
         from understudy.mechanisms.rounds import population_of
 
         assert self.request.model is not None
@@ -209,6 +243,7 @@ def _diagnostics(posterior: Posterior) -> dict[str, Any]:
                 "kind": each.contribution.kind,
                 "entries": each.contribution.width,
                 "epsilon": each.epsilon,
+                "rho": each.rho,
                 "noise_sd": float(np.sqrt(2) * each.laplace.mean()),
             }
             for each in posterior.evidence.measurements

@@ -23,7 +23,7 @@ from understudy.domain.skeleton import Skeleton
 from understudy.errors import Refused
 from understudy.ledger.chain import Chain, Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
-from understudy.ledger.statement import stated, statement_of
+from understudy.ledger.statement import price, stated, statement_of
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import Plan
@@ -132,7 +132,10 @@ class PendingRelease:
         neighbours = Neighbours(ledger_unit(request.unit), request.skeleton.membership)
         check_neighbours(self.ledger.chain(), neighbours)
         cost = plan.cost[self.ledger.settings.adjacency]
-        return Quote(self, request.kind, cost, self.ledger.spent(), self.ledger.left())
+        ledger = self.ledger
+        return Quote(
+            self, request.kind, cost, ledger.spent(), ledger.left(), fits=ledger.fits(cost)
+        )
 
     def release(
         self,
@@ -244,14 +247,12 @@ class Quote:
     cost: Cost
     spent: Cost
     left: float
-
-    @property
-    def fits(self) -> bool:
-        """Whether the ledger would allow it."""
-        return self.cost.epsilon <= self.left
+    fits: bool
+    """Whether the ledger would allow it."""
 
     def __str__(self) -> str:
         pending, policy = self.pending, self.pending.policy
+        settings = pending.ledger.settings
         fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
             "period": pending.details["period"],
@@ -259,8 +260,8 @@ class Quote:
             "mechanism": policy.mechanism,
             "anchor": pending.anchor,
             "guarantee": f"{self.kind}: {self.kind.meaning}",
-            "would spend": f"ε = {plain(self.cost.epsilon)} under {policy.adjacency}{fits}",
-            "spent so far": f"ε = {plain(self.spent.epsilon)} of {plain(policy.budget)}",
+            "would spend": f"ε = {price(self.cost, settings)} under {policy.adjacency}{fits}",
+            "spent so far": f"ε = {price(self.spent, settings)} of {plain(policy.budget)}",
             "left now": f"ε = {plain(self.left)}",
         }
         lines = [f"{name + ':':14}{fact}" for name, fact in facts.items()]
@@ -281,10 +282,11 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
             f"the ledger counts under {settings.adjacency}, but the policy's ε is under "
             f"{policy.adjacency}: use a ledger with the policy's adjacency."
         )
-    if settings.delta is not None or settings.budget != policy.budget:
+    if settings.delta != policy.delta or settings.budget != policy.budget:
+        agreed = "no δ" if policy.delta is None else f"δ = {plain(policy.delta)}"
         raise Refused(
             f"the ledger has a budget of {stated(settings)}, but the policy was agreed on with "
-            f"ε = {plain(policy.budget)} and no δ: use a ledger with that budget."
+            f"ε = {plain(policy.budget)} and {agreed}: use a ledger with that budget."
         )
 
 

@@ -1,7 +1,7 @@
 """A policy: everything that every period's release has in common, settled once on a reference.
 
-    POLICY.toml              mechanism, ε, adjacency, T or c₁ and c₂, model, schema, rows, budget,
-                             population
+    POLICY.toml              mechanism, ε, δ, adjacency, T or c₁ and c₂, model, schema, rows,
+                             budget, population
     POLICY.reference.json    by what the reference is recognised; stays inside
 
 A policy is public. It has a digest over all that it says, which the ledger repeats with every
@@ -29,7 +29,7 @@ from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.privacy.guarantee import Adjacency
 from understudy.support.files import written_atomically
 
-_OPTIONS = ("threshold", "c1", "c2", "bins")
+_OPTIONS = ("delta", "threshold", "c1", "c2", "bins")
 _HEAD = """\
 # A policy for releases of every period, written by `understudy calibrate`.
 # Do not edit it: what it says is sealed by its digest. Calibrate again instead.
@@ -46,6 +46,8 @@ class Policy:
     """ε of each period."""
     adjacency: Adjacency
     """Under which ε is stated."""
+    delta: float | None = None
+    """δ at which ε, and the budget, are stated; None where they are pure."""
     threshold: float | None = None
     """T of `anchored`."""
     c1: float | None = None
@@ -253,7 +255,7 @@ _CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CAL
 
 
 _TYPES: dict[tuple[str, ...], tuple[type, ...]] = {
-    ("epsilon", "budget", "threshold", "c1", "c2"): (int, float),
+    ("epsilon", "budget", "delta", "threshold", "c1", "c2"): (int, float),
     ("rows",): (int,),
     ("bins",): (int, str),
     ("priors",): (list,),

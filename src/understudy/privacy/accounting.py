@@ -5,18 +5,22 @@ differential privacy [1], which bounds every Rényi divergence of order α by ρ
 
     a draw in proportion to exp(score)      ρ = ε²/8    (`Cost.of_draw`)
     any other ε-differentially private      ρ = ε²/2    (`Cost.of_pure`)
+    discrete Gaussian noise                 ρ alone, and no pure ε (`Cost(None, ρ)`)
 
 The first line is for draws from the equation of `score.py`. When a record is added, the log-ratio
 of the densities is s_θ(x) minus a constant, so over all θ it lies in an interval of length
 2B = ε. That is a *bounded range*, which is more than ε-differential privacy: it composes better
 [2], and by Hoeffding's lemma it gives ρ = ε²/8 [3]. The second line holds for everything that is
 ε-differentially private ([1], Proposition 1.4): histograms, and noisy max by permute-and-flip.
+Normal noise has no largest log-ratio: of such a release only ρ is known, and (ε, δ) follow from it.
 
 Both numbers add up over releases ([1], Lemma 1.7). They may be chosen in the light of earlier
 releases, provided that the budget is fixed beforehand: sums of ε and of ρ that stay within a bound
 keep its promise under fully adaptive composition [4]. It does not matter which of the two sums
 keeps a run of releases within the budget: where the ε's do, the loss never exceeds the budget, so
 such runs add nothing to the δ of the others.
+
+What has no pure ε makes their sum infinite, so that ρ alone decides from then on.
 
 ρ is converted into (ε, δ) by dp-accounting, which takes the best order α of
 
@@ -49,19 +53,28 @@ from fractions import Fraction
 
 import numpy as np
 
-from understudy.errors import BadInput
+from understudy.errors import BadInput, Refused
 from understudy.privacy.guarantee import check_epsilon
+
+HAIR = 1 - 2.0**-40
+"""So that no rounding error lets anything cost more than is stated."""
+NO_PURE_EPSILON = (
+    "normal noise has no pure ε, so a release with a `delta` cannot be counted without one: give "
+    "`delta`."
+)
+_HALVINGS = 45
 
 
 @dataclass(frozen=True)
 class Cost:
     """What one release, or several together, cost under one adjacency."""
 
-    epsilon: float
+    epsilon: float | None
+    """Pure ε; None where none holds, however large."""
     rho: float
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "rho"):
+        for name in ("rho",) if self.epsilon is None else ("epsilon", "rho"):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise BadInput(f"a cost's {name} must be a number, not {value!r}.")
@@ -85,6 +98,11 @@ class Cost:
         """Return the cost of an ε-private release of which nothing more is known."""
         return cls(check_epsilon(epsilon), rounded_up(exact(epsilon) ** 2 / 2))
 
+    @property
+    def free(self) -> bool:
+        """Whether it is nothing."""
+        return self.rho == 0
+
     def __add__(self, other: Cost) -> Cost:
         return total((self, other))
 
@@ -103,24 +121,31 @@ def rounded_up(number: Fraction) -> float:
     return nearest if exact(nearest) >= number else math.nextafter(nearest, math.inf)
 
 
-def pure(costs: Iterable[Cost]) -> Fraction:
-    """Return the sum of the pure ε's, exactly."""
-    return sum((exact(cost.epsilon) for cost in costs), Fraction())
+def pure(costs: Iterable[Cost]) -> Fraction | None:
+    """Return the sum of the pure ε's, exactly; None as soon as one of them has none."""
+    epsilons = [cost.epsilon for cost in costs]
+    if None in epsilons:
+        return None
+    return sum((exact(each) for each in epsilons if each is not None), Fraction())
 
 
 def total(costs: Iterable[Cost]) -> Cost:
     """Return what several releases cost together; each sum is rounded up, once."""
     costs = tuple(costs)
-    rho = sum((exact(cost.rho) for cost in costs), Fraction())
-    return Cost(rounded_up(pure(costs)), rounded_up(rho))
+    epsilon, rho = pure(costs), sum((exact(cost.rho) for cost in costs), Fraction())
+    return Cost(None if epsilon is None else rounded_up(epsilon), rounded_up(rho))
 
 
 def composed(costs: Iterable[Cost], *, delta: float | None) -> Fraction:
     """Return the ε that several releases use up of a budget: pure, or at δ where there is one."""
     costs = tuple(costs)
+    plain = pure(costs)
     if delta is None:
-        return pure(costs)
-    return min(pure(costs), exact(epsilon_at(total(costs), delta=delta)))
+        if plain is None:
+            raise Refused(NO_PURE_EPSILON)
+        return plain
+    converted = exact(epsilon_at(total(costs), delta=delta))
+    return converted if plain is None else min(plain, converted)
 
 
 def epsilon_at(cost: Cost, *, delta: float) -> float:
@@ -132,7 +157,48 @@ def epsilon_at(cost: Cost, *, delta: float) -> float:
         return 0.0
     accountant = dp_accounting.rdp.RdpAccountant(orders=_orders(cost.rho, delta))
     accountant.compose(dp_accounting.ZCDpEvent(cost.rho))
-    return min(cost.epsilon, float(accountant.get_epsilon(delta)))
+    converted = float(accountant.get_epsilon(delta))
+    return converted if cost.epsilon is None else min(cost.epsilon, converted)
+
+
+def rho_within(epsilon: float, *, delta: float) -> float:
+    """Return a ρ, as good as the largest, that is known to be (ε, δ)-differentially private.
+
+    The search begins at the ρ with ρ + 2√(ρ log(1/δ)) = ε, which is close. It ends where the
+    conversion itself, as computed, is at most ε; the hair below that outweighs every rounding error
+    in it.
+    """
+    epsilon, far = check_epsilon(epsilon), -math.log(check_delta(delta))
+    low = (epsilon / (math.sqrt(far + epsilon) + math.sqrt(far))) ** 2
+
+    def within(rho: float) -> bool:
+        return epsilon_at(Cost(None, rho), delta=delta) <= epsilon
+
+    while not within(low):
+        low /= 2
+    high = 2 * low
+    while within(high):
+        low, high = high, 2 * high
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return low * HAIR
+
+
+def epsilon_above(cost: Cost, *, delta: float) -> float:
+    """Return ε at δ with a hair added, which outweighs every rounding error in the conversion."""
+    return epsilon_at(cost, delta=delta) / HAIR
+
+
+def loss_exceeded(cost: Cost, *, delta: float) -> float:
+    """Return what the log of neighbours' odds exceeds, either way, with probability δ at most.
+
+    (ε, δ) alone does not say that: it bounds what lies beyond ε on average. With ρ, Markov's
+    inequality for the moment of order α − 1 gives P(log-ratio > ε) ≤ exp((α − 1)(αρ − ε)), which is
+    exp(−(ε − ρ)²/4ρ) at the best α ([1], Lemma 3.5). Half of δ is left for the other way.
+    """
+    exceeded = cost.rho + 2 * math.sqrt(cost.rho * math.log(2 / check_delta(delta)))
+    return exceeded / HAIR if cost.epsilon is None else min(cost.epsilon, exceeded / HAIR)
 
 
 def check_delta(delta: object) -> float:

@@ -10,6 +10,15 @@ from collections.abc import Iterator
 from understudy.privacy.guarantee import Kind
 
 ADDS_UP = "Every other release about the same people adds its own ε to this one."
+ADDS_UP_WITH_DELTA = (
+    "Every other release about the same people adds its own ε, and its own δ, to these; a ledger "
+    "with a δ adds up ρ instead, which comes to less."
+)
+NORMAL_NOISE = (
+    "The noise is normal, so no ε holds without a δ, and the smaller δ, the larger ε; ρ states all "
+    "such pairs at once. δ is by how much one record can change a probability beyond the factor "
+    "that ε allows, and should be far below one over the number of records."
+)
 SETTINGS = (
     "Size, bounds, levels and every other setting were chosen without looking at the confidential "
     "table."

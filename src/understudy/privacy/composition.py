@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from understudy.errors import BadInput, Refused
-from understudy.privacy.accounting import Cost, epsilon_at, total
+from understudy.privacy.accounting import NO_PURE_EPSILON, Cost, epsilon_at, total
 from understudy.privacy.guarantee import Adjacency, Guarantee, Kind
 from understudy.privacy.rounding import at_most, plain
 
@@ -24,14 +24,19 @@ class Composition:
     @property
     def epsilon(self) -> float:
         """The smallest ε that is known to hold: pure, or at δ where that is smaller."""
-        if self.delta is None:
-            return self.cost.epsilon
-        return epsilon_at(self.cost, delta=self.delta)
+        if self.delta is not None:
+            return epsilon_at(self.cost, delta=self.delta)
+        if self.cost.epsilon is None:
+            raise Refused(NO_PURE_EPSILON)
+        return self.cost.epsilon
 
     def __str__(self) -> str:
-        text = f"ε = {at_most(self.cost.epsilon)} under {self.adjacency}"
-        if self.delta is not None and self.epsilon < self.cost.epsilon:
-            text += f", or ε = {at_most(self.epsilon)} with δ = {plain(self.delta)}"
+        pure, at = self.cost.epsilon, "" if self.delta is None else f" with δ = {plain(self.delta)}"
+        text = f"ε = {at_most(self.epsilon)}{at} under {self.adjacency}"
+        if pure is not None:
+            text = f"ε = {at_most(pure)} under {self.adjacency}"
+            if self.epsilon < pure:
+                text += f", or ε = {at_most(self.epsilon)}{at}"
         if self.kind is Kind.CONDITIONAL:
             text += ", provided that the Markov chains have converged"
         return text
@@ -52,13 +57,16 @@ def compose(
         What they promise together, with its ε, its δ and how firmly it holds.
 
     Raises:
-        Refused: If one of them promises no number, or they are about different neighbours.
+        Refused: If one of them promises no number, they are about different neighbours, or one has
+            no pure ε and there is no δ.
     """
     relation = Adjacency.parse(adjacency)
     together = tuple(guarantees)
     _check_alike(together)
     conditional = any(each.kind is Kind.CONDITIONAL for each in together)
     costs = total(_cost(each, relation) for each in together)
+    if delta is None and costs.epsilon is None:
+        raise Refused(NO_PURE_EPSILON)
     return Composition(relation, costs, delta, Kind.CONDITIONAL if conditional else Kind.STRICT)
 
 
@@ -73,7 +81,9 @@ def _cost(guarantee: Guarantee, adjacency: Adjacency) -> Cost:
             "one of the releases was made with a fixed seed, so that anyone who knows the seed can "
             "undo its noise: nothing can be stated for it together with others."
         )
-    return Cost(guarantee.epsilon[adjacency], guarantee.rho[adjacency])
+    # At a δ of its own, an ε cannot be added to others; its ρ can.
+    pure = None if guarantee.delta else guarantee.epsilon[adjacency]
+    return Cost(pure, guarantee.rho[adjacency])
 
 
 def _check_alike(guarantees: Sequence[Guarantee]) -> None:

@@ -11,6 +11,13 @@ normalising constant by an average of the same factor; both lie in [exp(−B), e
 of the densities lies in [exp(−2B), exp(2B)]. Replacing a record is a removal and an addition.
 Neither constant can be improved.
 
+With normal noise no ε holds alone. (ε, δ)-differential privacy says of every set of outcomes that
+
+    P(outcome in the set)  ≤  e^ε · P(the same for a neighbour)  +  δ,
+
+so that a factor bounds all but a remainder of at most δ. Such a promise is as strict as a pure one:
+it holds by a theorem and exact arithmetic, with the δ that it states.
+
 So ε means nothing without its neighbour relation, and a `Guarantee` always states it under both.
 
 The theorem is about a draw from the equation. Exact draws are that, to the last bit. A draw by
@@ -25,7 +32,7 @@ from enum import StrEnum
 from typing import Any
 
 from understudy.errors import BadInput
-from understudy.privacy.rounding import at_most, factor_at_most
+from understudy.privacy.rounding import at_most, factor_at_most, plain
 from understudy.support.html import bullets, html_table, paragraph
 
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 1e6
@@ -113,7 +120,8 @@ class Guarantee:
     """The adjacency under which the user stated ε."""
     epsilon: dict[Adjacency, float] | None
     """ε under each adjacency; None unless `kind` is strict or conditional: an asymptotic mechanism
-    has no number that holds for the table at hand."""
+    has no number that holds for the table at hand. Not pure, but at `delta`, where that is
+    positive."""
     draws: int
     """How many draws of θ were released."""
     weights: Weights
@@ -142,17 +150,18 @@ class Guarantee:
     """Who is protected, in the words of the ledger."""
     unit: str | None = None
     """The column whose values are protected with all their rows; None where a row is a record."""
+    delta: float | None = None
+    """δ: of a strict guarantee 0 unless said otherwise; None where no number can be claimed."""
 
     def __post_init__(self) -> None:
+        if self.delta and self.kind is not Kind.STRICT:
+            raise ValueError("only a strict guarantee states delta")
+        pure = 0.0 if self.kind is Kind.STRICT else None
+        object.__setattr__(self, "delta", self.delta or pure)
         if (self.epsilon is not None) != self.kind.states_epsilon:
             raise ValueError("a guarantee states epsilon exactly when it is strict or conditional")
         if self.kind is Kind.STRICT and (self.sampler == "nuts" or self.accept_poor_mixing):
             raise ValueError("a draw by Markov chains is never strict")
-
-    @property
-    def delta(self) -> float | None:
-        """0 for a strict guarantee, which is pure; None where no number can be claimed."""
-        return 0.0 if self.kind is Kind.STRICT else None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the contents of `guarantee.json`."""
@@ -205,16 +214,20 @@ class Guarantee:
         when, changed = self.changes.values()
         part = "by taking part" if self.membership else "by providing them"
         who = "one record" if self.unit is None else f"one '{self.unit}'"
+        both = rest = ""
+        if self.delta:
+            both = f", both with δ = {plain(self.delta)}"
+            rest = f", apart from a remainder of at most {plain(self.delta)} that no factor bounds"
         return (
             f"{self._opening()} ε = {at_most(added)} when {when}, and ε = {at_most(replaced)} when "
-            f"{changed}. Whatever is concluded from this release, {who} can have changed its "
+            f"{changed}{both}. Whatever is concluded from this release, {who} can have changed its "
             f"probability by a factor of at most {factor_at_most(added)} {part}, or "
-            f"{factor_at_most(replaced)} by having other values."
+            f"{factor_at_most(replaced)} by having other values{rest}."
         )
 
     def _opening(self) -> str:
         if self.kind is Kind.STRICT:
-            return "Strict differential privacy with"
+            return f"Strict {'(ε, δ)-' if self.delta else ''}differential privacy with"
         asked = at_most((self.epsilon or {})[self.asked])
         unchecked = ", WHICH WAS NOT REQUIRED OF THEM" if self.accept_poor_mixing else ""
         return (

@@ -107,6 +107,8 @@ def _protected(guarantee: Guarantee, schema: Schema) -> str:
 def _together(guarantee: Guarantee) -> str | None:
     if guarantee.draws == 1:
         return None
+    if guarantee.delta:
+        return "The numbers above are for whoever sees all of the tables."
     assert guarantee.epsilon is not None
     each = Fraction(repr(guarantee.epsilon[Adjacency.ADD_REMOVE])) / guarantee.draws
     return (

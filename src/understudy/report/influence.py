@@ -67,11 +67,12 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
                 str(number),
                 each["kind"],
                 f"{each['entries']:,}",
-                readable(each["epsilon"]),
+                readable(each["epsilon"] if each.get("rho") is None else each["rho"]),
                 readable(each["noise_sd"]),
             )
             for number, each in enumerate(rounds, start=1)
         ],
+        "price": "ε" if rounds[0].get("rho") is None else "ρ",
         "dimension": diagnostics["dimension"],
         "left_out": diagnostics["dimension"] - diagnostics["directions"],
         "p_value": percent(diagnostics["misfit"]["p_value"]),

@@ -2,7 +2,8 @@
 
 ε bounds by which factor anything can become more or less probable because of one record. So does
 it bound odds: somebody to whom two possibilities are equally likely before a release is, after it,
-at most e^ε/(1 + e^ε) sure of either. That is what is told here, rounded up.
+at most e^ε/(1 + e^ε) sure of either. That is what is told here, rounded up. With a δ no such limit
+holds without exception; what is told then is the one that is exceeded with probability δ at most.
 
 The words follow from the guarantee alone, so they may be published.
 """
@@ -12,8 +13,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from understudy.privacy.accounting import Cost, loss_exceeded
 from understudy.privacy.guarantee import Adjacency, Guarantee, Kind
 from understudy.privacy.rounding import at_most, certainty_at_most
+from understudy.privacy.rounding import plain as written
 
 LOOSE = math.log(19)
 """From this ε on one may be 95 % sure, an opinion is close to knowledge, and the page says so."""
@@ -26,11 +29,18 @@ def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
         return []
     part = "took part" if guarantee.membership else "provided their confidential values"
     who = "a person" if guarantee.unit is None else f"one '{guarantee.unit}'"
+    limit, except_for = stated, ""
+    if guarantee.delta and guarantee.rho is not None:
+        limit = {
+            relation: loss_exceeded(Cost(None, rho), delta=guarantee.delta)
+            for relation, rho in guarantee.rho.items()
+        }
+        except_for = f" (except with a probability of {written(guarantee.delta)} or less)"
     return [
-        (f"Whether {who} {part}", certainty_at_most(stated[Adjacency.ADD_REMOVE])),
+        (f"Whether {who} {part}{except_for}", certainty_at_most(limit[Adjacency.ADD_REMOVE])),
         (
-            f"Which of two possibilities the confidential values of {who} are",
-            certainty_at_most(stated[Adjacency.REPLACE_ONE]),
+            f"Which of two possibilities the confidential values of {who} are{except_for}",
+            certainty_at_most(limit[Adjacency.REPLACE_ONE]),
         ),
     ]
 
@@ -38,9 +48,10 @@ def odds(guarantee: Guarantee) -> list[tuple[str, str]]:
 def epsilons(guarantee: Guarantee) -> list[dict[str, Any]]:
     """Return ε for each way in which tables may differ, rounded up; None where none is stated."""
     stated = guarantee.epsilon
+    at = f", δ = {written(guarantee.delta)}" if guarantee.delta else ""
     return [
         {
-            "number": None if stated is None else at_most(stated[adjacency]),
+            "number": None if stated is None else f"{at_most(stated[adjacency])}{at}",
             "words": f"when {words}",
             "name": str(adjacency),
             "asked": guarantee.asked is adjacency,
@@ -62,6 +73,11 @@ def sentences(guarantee: Guarantee) -> list[str]:
         "they know, whatever computers they have, now and later. The limit is the number ε "
         "(epsilon): the smaller, the stricter."
     ]
+    if guarantee.delta:
+        told.append(
+            f"Beyond that limit, any probability can differ by at most "
+            f"{written(guarantee.delta)}, which is the number δ (delta)."
+        )
     if guarantee.kind is Kind.CONDITIONAL:
         told.insert(0, _UNCHECKED if guarantee.accept_poor_mixing else _CONDITIONAL)
     if guarantee.seeded:

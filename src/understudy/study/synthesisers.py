@@ -97,8 +97,8 @@ def promises() -> list[dict[str, Any]]:
     rows = []
     for key, mechanism in (bayesian(_TARGET) | others(_TARGET)).items():
         request = study_request(np.zeros(0), mechanism, Source())
-        cost = mechanism.plan(request).cost or {}
-        epsilons = {each: _MULTIPLES[round(cost[each].epsilon / _TARGET, 9)] for each in cost}
+        stated = mechanism.plan(request).epsilon or {}
+        epsilons = {each: _MULTIPLES[round(stated[each] / _TARGET, 9)] for each in stated}
         said = LABELS[key].removesuffix(")").partition(" (")[2]
         rows.append(
             {

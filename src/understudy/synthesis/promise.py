@@ -19,13 +19,14 @@ def promise(plan: Plan, charge: Charge | None) -> Guarantee:
         mechanism=mechanism.name,
         kind=request.kind,
         asked=mechanism.adjacency,
-        epsilon=None if cost is None else {a: each.epsilon for a, each in cost.items()},
+        epsilon=plan.epsilon,
+        delta=plan.delta,
         rho=None if cost is None else {a: each.rho for a, each in cost.items()},
         draws=request.tables,
         stages=plan.stages,
         weights=mechanism.weights,
         sampler=request.sampler,
-        assumptions=tuple(_assumed(request)),
+        assumptions=tuple(_assumed(request, with_delta=plan.delta is not None)),
         seeded=request.source.seeded,
         rows=skeleton.rows,
         membership=skeleton.membership,
@@ -37,7 +38,7 @@ def promise(plan: Plan, charge: Charge | None) -> Guarantee:
     )
 
 
-def _assumed(request: Request) -> Iterator[str]:
+def _assumed(request: Request, *, with_delta: bool) -> Iterator[str]:
     """Yield what must be true, the most particular first."""
     mechanism, accepted = request.mechanism, request.accept_poor_mixing
     if mechanism.reason:
@@ -50,8 +51,10 @@ def _assumed(request: Request) -> Iterator[str]:
         yield assumptions.CALIBRATED_ON[request.calibrated_on]
     if mechanism.kind is not Kind.NONE:
         yield from _about_the_table(request)
+    if with_delta:
+        yield assumptions.NORMAL_NOISE
     if request.kind.states_epsilon:
-        yield assumptions.ADDS_UP
+        yield assumptions.ADDS_UP_WITH_DELTA if with_delta else assumptions.ADDS_UP
     if request.source.seeded:
         yield SEEDED[0].upper() + SEEDED[1:]
 

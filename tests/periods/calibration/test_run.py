@@ -10,13 +10,14 @@ import pandas as pd
 import pytest
 
 import understudy as us
+from ledgers import ROWS, create
 from offices import calibrated
 from understudy.errors import BadInput
 from understudy.ledger.statement import plain
-from understudy.periods.calibration.run import _budget
+from understudy.periods.calibration.run import _budget, _fitting
 from understudy.periods.calibration.sweep import EPSILONS
 from understudy.periods.policy import Policy
-from understudy.privacy.accounting import exact
+from understudy.privacy.accounting import HAIR, Cost, exact, rho_within
 
 
 def test_the_best_setting_becomes_the_policy(found):
@@ -38,9 +39,40 @@ def test_a_budget_pays_for_its_periods_exactly():
     """As decimal numbers: in floating point 0.1 * 12 is more than 1.2, 0.3 * 3 less than 0.9."""
     for epsilon in (*EPSILONS, 0.3, 0.7):
         for periods in range(1, 61):
-            budget = _budget(None, epsilon, periods)
+            budget = _budget(None, epsilon, None, periods)
             assert exact(budget) == periods * exact(epsilon)
-    assert plain(_budget(None, 0.1, 12)) == "1.2"
+    assert plain(_budget(None, 0.1, None, 12)) == "1.2"
+
+
+@pytest.mark.parametrize("periods", [1, 2, 12])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-9)])
+def test_with_a_delta_a_budget_pays_for_so_many_periods_by_their_rho(
+    tmp_path, epsilon, delta, periods
+):
+    budget = _budget(None, epsilon, delta, periods)
+    assert budget <= periods * epsilon
+    assert _fitting(budget, epsilon, delta) == periods
+    ledger = create(tmp_path / "ledger.db", budget, delta=delta)
+    cost = Cost(None, rho_within(epsilon, delta=delta) * HAIR)
+    for _ in range(periods):
+        ledger.charge(cost, label="a period", **ROWS)
+    assert not ledger.fits(cost)
+
+
+def test_a_calibration_with_a_delta_becomes_a_policy_with_one(workplace, tmp_path):
+    found = calibrated(
+        workplace, reference_is="confidential", epsilon=1.0, delta=1e-6, mechanisms=None, draws=1,
+        periods=3,
+    )  # fmt: skip
+    assert {outcome.setting.mechanism for outcome in found.outcomes} == {"summary"}
+    assert (found.policy.delta, found.periods) == (1e-6, 3)
+    assert 1.7 < found.policy.budget < 2
+    page = found.write(tmp_path / "POLICY.toml").read_text()
+    assert f"--budget {found.policy.budget} --delta 1e-06" in page
+    assert "summary, δ = 1e-06" in page
+    assert Policy.load(tmp_path / "POLICY.toml").build(None, None) == us.Summary(
+        epsilon=1.0, delta=1e-6
+    )
 
 
 def test_policy_and_page_are_written(found, tmp_path):

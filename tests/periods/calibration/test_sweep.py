@@ -76,3 +76,10 @@ def test_a_histogram_is_tried_only_where_it_can_serve():
 def test_what_cannot_be_released_is_refused(name):
     with pytest.raises(BadInput, match="cannot be calibrated"):
         settings(SCHEMA, MODEL, public=True, mechanisms=[name])
+
+
+def test_with_a_delta_only_what_takes_one_is_tried():
+    tried = settings(SCHEMA, MODEL, public=True, epsilons=[1.0], delta=1e-6)
+    assert [(each.mechanism, each.delta) for each in tried] == [("summary", 1e-6)]
+    with pytest.raises(BadInput, match="anchored does not take `delta`: leave it out"):
+        settings(SCHEMA, MODEL, public=True, delta=1e-6, mechanisms=["anchored"])

@@ -49,6 +49,7 @@ def render(calibration: Calibration, policy_file: str) -> str:
         records=f"{calibration.records:,}",
         draws=f"{calibration.draws} draw{'s' if calibration.draws > 1 else ''}",
         periods=f"{calibration.periods:,} period{'s' if calibration.periods > 1 else ''}",
+        delta=None if policy.delta is None else plain(policy.delta),
         chosen={"name": str(setting), "epsilon": plain(setting.epsilon), "cost": cost(chosen)},
         budget=plain(policy.budget),
         population=shlex.quote(policy.population),

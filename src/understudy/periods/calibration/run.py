@@ -10,6 +10,7 @@ neither kind of reference can be released under it.
 from __future__ import annotations
 
 import os
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -21,15 +22,22 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import decode, encode
 from understudy.errors import BadInput
 from understudy.ledger.chain import check_budget
+from understudy.ledger.statement import FURTHEST
 from understudy.mechanisms import BY_NAME
 from understudy.mechanisms.reference import reference as learn
 from understudy.models.base import Model
 from understudy.periods.calibration.choice import WantedAccuracy, choose
 from understudy.periods.calibration.sweep import EPSILONS, Outcome, Sweep, settings
 from understudy.periods.policy import Policy, model_terms, reference_file
-from understudy.privacy.accounting import exact
+from understudy.privacy.accounting import (
+    Cost,
+    check_delta,
+    epsilon_at,
+    exact,
+    rho_within,
+)
 from understudy.privacy.guarantee import Adjacency, check_epsilon
-from understudy.privacy.rounding import plain
+from understudy.privacy.rounding import at_most, plain
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
 from understudy.support.progress import Progress, silent, stage
@@ -65,7 +73,10 @@ class Calibration(Confidential):
     @property
     def periods(self) -> int:
         """How many periods the budget pays for."""
-        return int(exact(self.policy.budget) // exact(self.policy.epsilon))
+        policy = self.policy
+        if policy.delta is None:
+            return int(exact(policy.budget) // exact(policy.epsilon))
+        return _fitting(policy.budget, policy.epsilon, policy.delta)
 
     def write(
         self, path: str | os.PathLike[str], *, schema: str | os.PathLike[str] | None = None
@@ -109,6 +120,7 @@ def calibrate(
     reference_is: str,
     population: str,
     epsilon: float | None = None,
+    delta: float | None = None,
     target: str | None = None,
     mechanisms: Sequence[str] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
@@ -128,11 +140,14 @@ def calibrate(
             says so, and the reference itself can never be released under it.
         population: Who is protected, in the words of their ledger.
         epsilon: ε of each period; by default a choice among 0.1 to 5.
+        delta: δ at which ε and the budget are stated, for mechanisms with normal noise; pure by
+            default.
         target: An accuracy such as `max_ecdf=0.03`, to be reached with the smallest ε.
         mechanisms: Names of those to try; by default all that can serve.
         adjacency: Under which ε is stated.
         rows: Rows of each release; the declared size by default.
-        budget: Budget of the ledger; by default ε times the periods.
+        budget: Budget of the ledger; by default what the periods cost: ε times their number or,
+            with a δ, what their ρ comes to at it.
         periods: Periods that the budget pays for.
         draws: Draws at each setting.
         seed: Seed of the trials, of which nothing is released.
@@ -142,7 +157,8 @@ def calibrate(
         The policy, and everything that was tried on the way to it.
     """
     _check(reference_is, population, draws=draws, periods=periods)
-    _check_budget(budget, epsilon, periods)
+    delta = None if delta is None else check_delta(delta)
+    _check_budget(budget, epsilon, delta, periods)
     aim = None if target is None else WantedAccuracy.parse(target)
     public, relation = reference_is == "public", Adjacency.parse(adjacency)
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
@@ -151,6 +167,7 @@ def calibrate(
         built,
         public=public,
         epsilons=EPSILONS if epsilon is None else (check_epsilon(epsilon),),
+        delta=delta,
         mechanisms=mechanisms,
     )
     with stage(progress, "Reading"):
@@ -181,7 +198,7 @@ def calibrate(
         **model_terms(needed),
         schema_digest=schema.digest,
         rows=rows,
-        budget=_budget(budget, chosen.setting.epsilon, periods),
+        budget=_budget(budget, chosen.setting.epsilon, delta, periods),
         population=population,
         reference_is=reference_is,
         reference_digest=recognised.digest,
@@ -200,8 +217,13 @@ def calibrate(
     )
 
 
-def _budget(asked: float | None, epsilon: float, periods: int) -> float:
-    """Return the budget that was asked for, or what the periods cost, as people add it up."""
+def _budget(asked: float | None, epsilon: float, delta: float | None, periods: int) -> float:
+    """Return the budget that was asked for, or what the periods cost, as people add it up.
+
+    With a δ, what the ledger adds up is ρ: twelve periods at 1 come to less than 4 at 10⁻⁶.
+    """
+    if asked is None and delta is not None:
+        return float(at_most(_together(epsilon, delta, periods)))
     if asked is None:
         return float(exact(epsilon) * periods)
     if asked < epsilon:
@@ -211,12 +233,25 @@ def _budget(asked: float | None, epsilon: float, periods: int) -> float:
     return float(asked)
 
 
-def _check_budget(budget: float | None, epsilon: float | None, periods: int) -> None:
+def _together(epsilon: float, delta: float, periods: int) -> float:
+    """Return ε at δ of so many releases, each of which is (ε, δ)-private by its ρ."""
+    return epsilon_at(Cost(None, periods * rho_within(epsilon, delta=delta)), delta=delta)
+
+
+def _fitting(budget: float, epsilon: float, delta: float) -> int:
+    """Return how many such releases a budget pays for, as its ledger counts them."""
+    counts = range(1, FURTHEST + 1)
+    return bisect_right(counts, budget, key=lambda periods: _together(epsilon, delta, periods))
+
+
+def _check_budget(
+    budget: float | None, epsilon: float | None, delta: float | None, periods: int
+) -> None:
     """Refuse, before anything is tried, a budget that cannot be or does not pay for one period."""
     if budget is not None:
         check_budget(budget)
         if epsilon is not None:
-            _budget(budget, check_epsilon(epsilon), periods)
+            _budget(budget, check_epsilon(epsilon), delta, periods)
 
 
 def _check(reference_is: str, population: str, **numbers: int) -> None:

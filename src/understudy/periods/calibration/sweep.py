@@ -27,6 +27,7 @@ from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused, nearest
 from understudy.mechanisms import BY_NAME, Mechanism, Unweighted, make_mechanism
 from understudy.mechanisms.base import EarlierTheta
+from understudy.mechanisms.registry import check_takes
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.support.confidential import Confidential
@@ -44,12 +45,13 @@ class Setting:
 
     mechanism: str
     epsilon: float
+    delta: float | None = None
     threshold: float | None = None
     c1: float | None = None
     c2: float | None = None
 
     def __str__(self) -> str:
-        options = {"T": self.threshold, "c₁": self.c1, "c₂": self.c2}
+        options = {"δ": self.delta, "T": self.threshold, "c₁": self.c1, "c₂": self.c2}
         given = ", ".join(
             f"{name} = {value:g}" for name, value in options.items() if value is not None
         )
@@ -71,11 +73,14 @@ def settings(
     *,
     public: bool,
     epsilons: Sequence[float] = EPSILONS,
+    delta: float | None = None,
     mechanisms: Sequence[str] | None = None,
 ) -> tuple[Setting, ...]:
     """Return the settings to try, cheapest ε first.
 
     A mechanism that cannot serve is left out, unless it was asked for by name: then it says why.
+    So is one without a δ where there is to be one: its ε would promise more than the same number of
+    the others.
     """
     known = calibrated_names()
     asked = known if mechanisms is None else tuple(mechanisms)
@@ -89,6 +94,7 @@ def settings(
     def serves(name: str) -> bool:
         try:
             BY_NAME[name].check_serves(schema, model, public=public)
+            check_takes(name, delta=delta)
         except BadInput:
             if mechanisms is not None:
                 raise
@@ -97,7 +103,7 @@ def settings(
 
     serving = [name for name in asked if serves(name)]
     chosen = tuple(
-        Setting(mechanism=name, epsilon=epsilon, **options)
+        Setting(mechanism=name, epsilon=epsilon, delta=delta, **options)
         for epsilon in sorted({check_epsilon(each) for each in epsilons})
         for name in serving
         for options in BY_NAME[name].trials()
