@@ -11,6 +11,9 @@ where clip_C shortens a vector to the length C. What is longer than C in floatin
 or not a number, contributes nothing: length is checked once more in whole numbers. Records are
 evaluated in chunks of one fixed shape, padded, so that a record's contribution is the same whole
 numbers wherever it stands in whichever table, and sums of whole numbers do not depend on order.
+
+Where a record is a unit of several rows, or rows have survey weights, each row is bounded as above
+and multiplied by what it counts, a whole number (`shares.py`); the bound grows accordingly.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +31,7 @@ from scipy.sparse import csr_array
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
 from understudy.inference.cells import Cells, Pair
+from understudy.inference.shares import Shares
 from understudy.models.base import Data, Model
 
 UNIT = 2**20
@@ -45,8 +49,14 @@ class Contribution(ABC):
     """A public function of a record, in whole numbers of units."""
 
     model: Model
+    """Of a row."""
 
     kind: ClassVar[str]
+
+    @cached_property
+    def shares(self) -> Shares:
+        """How much each row counts."""
+        return Shares.declared(self.model.schema)
 
     @property
     @abstractmethod
@@ -56,7 +66,7 @@ class Contribution(ABC):
     @property
     @abstractmethod
     def units(self) -> Floats:
-        """How many units make 1, in each entry."""
+        """How many units make 1, in each entry, for a row of average weight."""
 
     @property
     @abstractmethod
@@ -65,7 +75,7 @@ class Contribution(ABC):
 
     @abstractmethod
     def each(self, columns: Columns) -> Wholes:
-        """Return the vector of each record, shape (records, width)."""
+        """Return what each row adds, shape (rows, width)."""
 
     @abstractmethod
     def total(self, columns: Columns) -> Wholes:
@@ -94,13 +104,14 @@ class TableContribution(Contribution):
     """Units that a record adds to its cell of each table; one by default."""
 
     kind = "table"
-    bound = property(lambda self: sum(self._weights))
+    bound = property(lambda self: self.shares.record * sum(self._weights))
     width = property(lambda self: sum(self._counts))
 
     @property
     def units(self) -> Floats:
         """The weight of each entry's table."""
-        return np.repeat(np.asarray(self._weights, dtype=np.float64), self._counts)
+        weights = self.shares.average * np.asarray(self._weights, dtype=np.float64)
+        return np.repeat(weights, self._counts)
 
     @property
     def _weights(self) -> tuple[int, ...]:
@@ -116,10 +127,11 @@ class TableContribution(Contribution):
         return np.column_stack([t.codes(columns) for t in self.tables]) + starts
 
     def each(self, columns: Columns) -> Wholes:
-        """Return the weight of each table, in the cell of the record."""
+        """Return the weight of each table, in the cell of the row."""
         cells = self._cells(columns)
         values = np.zeros((len(cells), self.width), dtype=np.int64)
-        np.put_along_axis(values, cells, np.asarray(self._weights), axis=1)
+        weights = np.outer(self.shares.of(columns), np.asarray(self._weights))
+        np.put_along_axis(values, cells, weights, axis=1)
         return values
 
     def marks(self, columns: Columns) -> csr_array:
@@ -131,10 +143,13 @@ class TableContribution(Contribution):
 
     def total(self, columns: Columns) -> Wholes:
         """Return the counts."""
+        # Held as float64 where they are not plain counts: exact up to 2⁵³, far beyond any of them.
+        counted = None if self.shares.alike else self.shares.of(columns)
         parts = zip(self.tables, self._weights, strict=True)
-        return np.concatenate(
-            [w * np.bincount(t.codes(columns), minlength=t.count) for t, w in parts]
-        )
+        counts = [
+            w * np.bincount(t.codes(columns), counted, t.count).astype(np.int64) for t, w in parts
+        ]
+        return np.concatenate(counts)
 
     def rough(
         self, values: Floats, mean: Floats, variance: Floats, size: float
@@ -169,20 +184,23 @@ class ScoreContribution(Contribution):
     """What a record adds to a coordinate that counts, in units; 0 for no such coordinate."""
 
     kind = "score"
-    bound = property(lambda self: self.length + self.count)
-    units = property(lambda self: np.full(self.width, float(UNIT)))
+    bound = property(lambda self: self.shares.record * (self.length + self.count))
+    units = property(lambda self: np.full(self.width, float(UNIT * self.shares.average)))
     width = property(lambda self: len(self.directions) + (self.count > 0))
 
     def each(self, columns: Columns) -> Wholes:
-        """Return the scores of each record, with what counts it behind them."""
+        """Return the scores of each row, with what counts it behind them."""
         parts = [np.asarray(values[there]) for values, there in self._chunks(columns)]
-        return self._counted(np.concatenate(parts).astype(np.int64))
+        scores = self._counted(np.concatenate(parts).astype(np.int64))
+        return self.shares.of(columns)[:, None] * scores
 
     def total(self, columns: Columns) -> Wholes:
         """Return the sum, chunk by chunk."""
-        total = np.zeros(self.width, dtype=np.int64)
+        total, shares, start = np.zeros(self.width, dtype=np.int64), self.shares.of(columns), 0
         for values, there in self._chunks(columns):
-            total += self._counted(np.asarray(values)[there].astype(np.int64)).sum(axis=0)
+            scores = self._counted(np.asarray(values)[there].astype(np.int64))
+            total += shares[start : start + len(scores)] @ scores
+            start += len(scores)
         return total
 
     def _counted(self, scores: Wholes) -> Wholes:

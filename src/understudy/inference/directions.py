@@ -5,12 +5,12 @@ what a record tells against what is known already, those first in which records 
 scaled so that a record's score has variance one. Their number m and the length C to which scores
 are clipped maximise the expected gain
 
-    log det(P + N² J′V⁻¹J) − log det P,      V = NΣ + 2(C/ε)²,
+    log det(P + N² J′V⁻¹J) − log det P,      V = rNΣ + 2(rC/ε)²,
 
-with P the precision so far and J, Σ those of the clipped scores, so that what is lost by clipping
-and drowned by noise is counted. Directions that noise would drown are left to the prior. Scores are
-centred before the clip, so that their mean at θ₀ is zero after it, and the sum says nothing about
-the number of records.
+with P the precision so far, r the rows that a record may count for and J, Σ those of the clipped
+scores, so that what is lost by clipping and drowned by noise is counted. Directions that noise
+would drown are left to the prior. Scores are centred before the clip, so that their mean at θ₀ is
+zero after it, and the sum says nothing about the number of records.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def choose_scores(
         (
             _trial(
                 own, [s[:, :m] for s in samples], length * (1 - share), precision,
-                size=population.size, scale=length / epsilon,
+                size=population.size, most=population.most, scale=length / epsilon,
             )
             for m in sorted({*(c for c in _COUNTS if c < len(z)), len(z)})
             for length in _LENGTHS
@@ -96,6 +96,7 @@ def _trial(
     precision: Floats,
     *,
     size: int,
+    most: float,
     scale: float,
 ) -> _Trial:
     """Return what scores clipped to a length are expected to tell, averaged over the samples."""
@@ -110,8 +111,8 @@ def _trial(
         clipped = clipped - clipped.mean(axis=0)
         if slope is None:
             slope = size * clipped.T @ slopes / len(slopes)
-        covariance = size * clipped.T @ clipped / len(clipped)
-        covariance += 2 * scale**2 * np.eye(len(centre))
+        covariance = most * size * clipped.T @ clipped / len(clipped)
+        covariance += 2 * (most * scale) ** 2 * np.eye(len(centre))
         told = precision + slope.T @ np.linalg.solve(covariance, slope)
         gain += np.linalg.slogdet(told)[1] / len(samples)
     return _Trial(gain, len(centre), length, centre)

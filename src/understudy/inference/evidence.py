@@ -125,7 +125,7 @@ class Evidence:
         return Prediction(
             point=point,
             mean=size * each.mean,
-            covariance=size * each.covariance + size**2 * each.doubt,
+            covariance=self.population.most * size * each.covariance + size**2 * each.doubt,
             slope=slope,
             log_prior=float(self.log_prior(point[None])[0]),
             gradient=gradient,

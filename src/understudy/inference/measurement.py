@@ -25,8 +25,7 @@ class Noise:
     @property
     def variance(self) -> float:
         """Its variance, in units squared."""
-        decay = math.exp(-1 / self.scale)
-        return 2 * decay / (1 - decay) ** 2
+        return 2 * math.exp(-1 / self.scale) / math.expm1(-1 / self.scale) ** 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from understudy._jax import jnp
 from understudy.domain.skeleton import count_records
+from understudy.inference import margins
 from understudy.inference.cells import Cells, Pair, coarse
 from understudy.inference.contribution import Contribution, TableContribution
 from understudy.inference.directions import choose_scores
@@ -38,6 +39,23 @@ class Rounds:
     """The prior's centre."""
 
 
+def measure_margins(
+    request: Request, shares: Sequence[float]
+) -> tuple[Request, tuple[Measurement, ...], Sequence[float]]:
+    """Measure how public columns are weighted, where they are, and let rows stand for all people.
+
+    Returns the request with such public rows, what was measured, and ε of the rounds that are left.
+    """
+    skeleton, model = request.skeleton, request.model
+    assert model is not None
+    if not margins.needed(request.schema):
+        return request, (), shares
+    measured = _measured(request, margins.margins(model, skeleton.public), shares[0], "Margins")
+    rows = margins.as_population(measured, skeleton.public, request.source.generator())
+    standing = replace(skeleton, public=rows, copied=False)
+    return replace(request, skeleton=standing), (measured,), shares[1:]
+
+
 def measure_scores(
     request: Request, shares: Sequence[float], anchor: Mapping[str, Any] | None
 ) -> Rounds:
@@ -48,7 +66,8 @@ def measure_scores(
     evidence = Evidence(population, ())
     if anchor is None:
         share, columns = shares[0], request.schema.confidential
-        tables = tuple(coarse(c, share / len(columns) * population.size) for c in columns)
+        information = share / len(columns) * population.size / population.most
+        tables = tuple(coarse(column, information) for column in columns)
         table = _measured(request, TableContribution(model, tables), share, "Table")
         evidence = Evidence(population, (table,))
         mode = find_mode(evidence, starting_point(evidence, source), source, records=RECORDS)

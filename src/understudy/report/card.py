@@ -41,7 +41,13 @@ _TYPES = {
 }
 
 
-def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame]) -> str:
+def render_card(
+    guarantee: Guarantee,
+    schema: Schema,
+    tables: Sequence[DataFrame],
+    *,
+    no_intervals: str | None = None,
+) -> str:
     """Return `public/card.html`, the same text for the same release."""
     first = tables[0]
     shown = [column for column in schema.columns if column.name in first.columns]
@@ -53,6 +59,7 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
         schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
+        no_intervals=no_intervals,
         guarantee=_promise(guarantee, schema),
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],
