@@ -16,6 +16,7 @@ import numpy as np
 
 from understudy.domain.column import Column, Role, Type
 from understudy.domain.schema import Schema
+from understudy.inference.shares import Shares
 from understudy.privacy.guarantee import Adjacency, Guarantee
 from understudy.privacy.rounding import at_most
 from understudy.report import plain
@@ -41,13 +42,7 @@ _TYPES = {
 }
 
 
-def render_card(
-    guarantee: Guarantee,
-    schema: Schema,
-    tables: Sequence[DataFrame],
-    *,
-    no_intervals: str | None = None,
-) -> str:
+def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame]) -> str:
     """Return `public/card.html`, the same text for the same release."""
     first = tables[0]
     shown = [column for column in schema.columns if column.name in first.columns]
@@ -59,7 +54,7 @@ def render_card(
         schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
-        no_intervals=no_intervals,
+        no_intervals=Shares.declared(schema).no_intervals,
         guarantee=_promise(guarantee, schema),
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],

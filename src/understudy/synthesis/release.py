@@ -136,10 +136,8 @@ class Release(_Attached):
         """Return the public card; only what is published goes into it."""
         from understudy.report.card import render_card
 
-        published = self.parameters[0]
-        reason = published.get("intervals", {}).get("reason")
-        schema = Schema.from_dict(published["schema"])
-        return render_card(self.guarantee, schema, self.tables, no_intervals=reason)
+        schema = Schema.from_dict(self.parameters[0]["schema"])
+        return render_card(self.guarantee, schema, self.tables)
 
     def __repr__(self) -> str:
         count, rows = len(self.tables), len(self.tables[0])
