@@ -16,7 +16,6 @@ import numpy as np
 
 from understudy.domain.column import Column, Role, Type
 from understudy.domain.schema import Schema
-from understudy.inference.shares import Shares
 from understudy.privacy.guarantee import Adjacency, Guarantee
 from understudy.privacy.rounding import at_most
 from understudy.report import plain
@@ -54,7 +53,6 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
         schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
-        no_intervals=Shares.declared(schema).no_intervals,
         guarantee=_promise(guarantee, schema),
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],
