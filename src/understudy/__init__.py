@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from understudy.mechanisms import Weighted as Weighted
     from understudy.mechanisms import WeightedE as WeightedE
     from understudy.mechanisms.published import read_anchor as read_anchor
+    from understudy.mechanisms.published import read_draws as read_draws
     from understudy.mechanisms.reference import Reference as Reference
     from understudy.mechanisms.reference import reference as reference
     from understudy.models.base import Model as Model
@@ -78,7 +79,7 @@ _HOME = {
     "understudy.ledger.ledger": "Ledger",
     "understudy.mechanisms": "Anchored CensorUw CensorW Mechanism PerturbedHistogram "
     "Request RowMechanism Summary Unweighted Weighted WeightedE",
-    "understudy.mechanisms.published": "read_anchor",
+    "understudy.mechanisms.published": "read_anchor read_draws",
     "understudy.mechanisms.reference": "Reference reference",
     "understudy.models.base": "Model Parameter",
     "understudy.models.beta": "beta",

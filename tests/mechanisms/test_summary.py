@@ -1,7 +1,6 @@
 """Summaries: what they cost, what they publish, and that nothing but noisy sums sees the table."""
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -285,35 +284,106 @@ def test_several_outcomes_begin_with_a_table_of_each():
     assert published["estimate"]["slope"] == pytest.approx(1.0, abs=0.5)
 
 
-@pytest.mark.parametrize(
-    ("extra", "words"),
-    [
-        ({"columns": {"id": {"role": "unit"}}, "table": {"rows_per_unit": 3}}, "several rows"),
-        (
-            {
-                "columns": {
-                    "w": {
-                        "role": "survey-weight",
-                        "type": "continuous",
-                        "bounds": [0, 9],
-                        "average": 2,
-                    }
-                }
-            },
-            "survey weights",
-        ),
-        ({"rules": [{"if": "x > 0.5", "then": "x == 1"}]}, "structural rules"),
-    ],
-    ids=["unit", "weight", "rules"],
-)
-def test_records_that_are_not_simulated_as_they_are_declared_are_refused(extra, words):
-    declared = BETA.schema.to_dict()
-    for part, more in extra.items():
-        declared[part] = declared.get(part, {}) | more if isinstance(more, dict) else more
-    model = us.beta(us.Schema.from_dict(declared))
-    request = replace(prepare(BETA, TABLE, Summary(epsilon=1.0)), schema=model.schema)
-    with pytest.raises(BadInput, match=words):
-        Summary(epsilon=1.0).plan(request)
+def declared(size, rows_per_unit=None, rules=(), **columns):
+    table = {"size": size} | ({"rows_per_unit": rows_per_unit} if rows_per_unit else {})
+    return us.Schema.from_dict({"table": table, "columns": columns, "rules": list(rules)})
+
+
+@pytest.mark.slow
+def test_weights_that_depend_on_the_outcome_leave_no_bias():
+    """Records with large values are sampled more often, and weights make up for it."""
+    generator = np.random.default_rng(11)
+    people = generator.beta(2, 5, 60_000)
+    chance = (0.02 + people) / (0.02 + people).sum() * 4000
+    sampled = generator.random(60_000) < chance
+    table = pd.DataFrame({"x": people[sampled], "v": 1 / chance[sampled]})
+    weight = {"role": "survey-weight", "bounds": [0, 400], "average": 15}
+    weighted, plain = (
+        us.synthesize(
+            us.beta(declared(4000, x=SHARE, v=role)), table, Summary(epsilon=20.0), seed=3
+        ).parameters[0]
+        for role in (weight, {"role": "ignore"})
+    )
+    assert weighted["estimate"]["phi"] == pytest.approx(2 / 7, abs=0.015)
+    assert plain["estimate"]["phi"] > 0.35
+    assert not weighted["intervals"]["valid"]
+    assert plain["intervals"] == {"valid": True, "reason": None}
+
+
+@pytest.mark.slow
+def test_weights_that_depend_on_a_public_column_leave_no_bias():
+    generator = np.random.default_rng(12)
+    group = generator.random(5000) < 0.3
+    x = np.where(group, generator.beta(6, 2, 5000), generator.beta(1.6, 6.4, 5000))
+    table = pd.DataFrame({"x": x, "g": np.where(group, "b", "a"), "v": np.where(group, 20.0, 2.0)})
+    weight = {"role": "survey-weight", "bounds": [0, 50], "average": 7.4}
+    schema = declared(5000, x=SHARE, g=PUBLIC, v=weight)
+    model = us.formula("x ~ g", family="beta", schema=schema)
+    release = us.synthesize(model, table, Summary(epsilon=20.0), seed=3)
+    estimate = release.parameters[0]["estimate"]
+    assert estimate["Intercept"] == pytest.approx(math.log(0.25), abs=0.1)
+    assert estimate["g[T.b]"] == pytest.approx(math.log(12), abs=0.15)
+    assert release.guarantee.stages == len(release.parameters[0]["rounds"]) == 3
+    assert release.guarantee.epsilon[Adjacency.ADD_REMOVE] == 20.0
+
+
+@pytest.mark.slow
+def test_units_are_protected_with_all_their_rows():
+    table = TABLE.assign(person=np.arange(2000) // 2)
+    schema = declared(2000, 2, x=SHARE, person={"role": "unit"})
+    release = us.synthesize(us.beta(schema), table, Summary(epsilon=20.0), seed=3)
+    published = release.parameters[0]
+    assert published["estimate"]["phi"] == pytest.approx(0.8 / 5.8, abs=0.01)
+    assert published["estimate"]["lambda"] == pytest.approx(5.8, abs=0.6)
+    assert "'person'" in published["intervals"]["reason"]
+    assert release.guarantee.unit == "person"
+    assert release.guarantee.epsilon[Adjacency.ADD_REMOVE] == 20.0
+    assert "hang together" in release.card()
+    assert "hang together" in release.internal.report()
+
+
+def test_a_unit_with_too_many_rows_is_refused():
+    schema = declared(2000, 2, x=SHARE, person={"role": "unit"})
+    with pytest.raises(BadInput, match="more than rows_per_unit = 2"):
+        us.synthesize(us.beta(schema), TABLE.assign(person=0), Summary(epsilon=1.0))
+
+
+@pytest.mark.slow
+def test_values_that_a_rule_fixes_tell_nothing_of_the_others():
+    generator = np.random.default_rng(13)
+    idle = generator.random(3000) < 0.4
+    table = pd.DataFrame(
+        {"x": np.where(idle, 0.0, generator.beta(2, 5, 3000)), "g": np.where(idle, "b", "a")}
+    )
+    schema = declared(3000, rules=[{"if": "g == 'b'", "then": "x == 0"}], x=SHARE, g=PUBLIC)
+    release = us.synthesize(us.beta(schema), table, Summary(epsilon=20.0), seed=3)
+    assert release.parameters[0]["estimate"]["phi"] == pytest.approx(2 / 7, abs=0.01)
+    assert release.internal.diagnostics["misfit"]["p_value"] > 1e-3
+    assert (release.synthetic["x"][release.synthetic["g"] == "b"] == 0).all()
+
+
+@pytest.mark.slow
+def test_what_an_earlier_release_knew_is_carried_over(tmp_path):
+    earlier = us.synthesize(BETA, TABLE, Summary(epsilon=5.0))
+    public = earlier.write(tmp_path / "out") / "public"
+    anchor, draws = us.read_anchor(public, BETA), us.read_draws(public, BETA)
+    other = pd.DataFrame({"x": np.random.default_rng(14).beta(0.8, 5, 2000)})
+    with_it, without = (
+        us.synthesize(BETA, other, Summary(epsilon=1.0, anchor=anchor, carried=carried), seed=2)
+        for carried in (draws, None)
+    )
+    spreads = [np.std([d["phi"] for d in r.parameters[0]["draws"]]) for r in (with_it, without)]
+    assert spreads[0] < 0.85 * spreads[1]
+    assert "have not changed" in with_it.parameters[0]["prior"]
+    assert "prior" not in without.parameters[0]
+    assert with_it.guarantee.epsilon == without.guarantee.epsilon
+
+
+def test_nothing_is_carried_over_without_an_anchor():
+    with pytest.raises(BadInput, match="together with its anchor"):
+        us.synthesize(BETA, TABLE, Summary(epsilon=1.0, carried=[ANCHOR]))
+    with pytest.raises(BadInput, match="1 draws, and 10 are needed"):
+        us.synthesize(BETA, TABLE, Summary(epsilon=1.0, anchor=ANCHOR, carried=[ANCHOR]))
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,13 @@ def synthesize(
     anchor: Annotated[
         Path | None, typer.Option(help="anchored, summary: parameters.json of an earlier release.")
     ] = None,
+    carry: Annotated[
+        bool,
+        typer.Option(
+            "--carry",
+            help="summary: what the anchor's release knew is the prior; θ must not have changed.",
+        ),
+    ] = False,
     threshold: Annotated[
         float | None, typer.Option(help="anchored: T of the last stage; default 1 to 2.5.")
     ] = None,
@@ -123,6 +130,8 @@ def synthesize(
         candidates=candidates,
     )
     confidential = _check_reference(chosen, reference, reference_is, anchor)
+    if carry and (anchor is None or not hasattr(chosen, "carried")):
+        raise BadInput("`carry` is for summary with an `anchor`: leave it out, or give one.")
     declared = Schema.load(schema)
     check_destination(out, force=force)
     if model is None and chosen.needs_model:
@@ -130,9 +139,12 @@ def synthesize(
     with shown(quiet=quiet) as progress:
         built = load(model, declared, family, prior, progress)
         if built is not None and anchor is not None:
-            from understudy.mechanisms.published import read_anchor
+            from understudy.mechanisms.published import read_anchor, read_draws
 
             chosen = replace(chosen, anchor=read_anchor(anchor, built))  # type: ignore[call-arg]
+            if carry:
+                draws = read_draws(anchor, built)
+                chosen = replace(chosen, carried=draws)  # type: ignore[call-arg]
         if built is not None and reference is not None:
             from understudy.mechanisms.reference import reference as learn
 

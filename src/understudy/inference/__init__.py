@@ -3,10 +3,13 @@
 posterior     an estimate and draws of θ from all that was measured, and a check of the model
 measurement   what was measured: a sum of contributions with noise, and what defines it
 contribution  what a record contributes to a sum: cells of tables, scores at a public θ₀
+margins       public rows as often as the population has them, where there are survey weights
+shares        how much each row counts in a sum, and for how many rows a record may count
 cells         a column in a few public cells
 slopes        f and ∇f of many records, each by one compiled kernel
 moments       mean, spread and slope of a contribution at θ, from simulated records
 evidence      all measurements stacked, and what θ predicts of them
+history       what an earlier release knew of θ, as the prior of this one
 start         where a fit begins
 mode          the most plausible θ, by damped Gauss–Newton steps
 pool          simulated records that stand for any θ nearby

@@ -16,6 +16,9 @@ numbers wherever it stands in whichever table, and sums of whole numbers do not 
 Whole numbers are added up in float64, which decides rightly. They, their squares and sums of these
 are exact up to 2⁵³, and C, or C², is at most 2⁵². Rounding keeps order, so a partial sum beyond 2⁵³
 is computed as 2⁵³ or more, and no later term makes it less: what is computed as C or less is exact.
+
+Where a record is a unit of several rows, or rows have survey weights, each row is bounded as above
+and multiplied by what it counts, a whole number (`shares.py`); the bound grows accordingly.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,6 +38,7 @@ from scipy.sparse import csr_array
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
 from understudy.inference.cells import Cells, Pair
+from understudy.inference.shares import Shares
 from understudy.inference.slopes import Prepared
 from understudy.models.base import Model
 
@@ -52,11 +56,17 @@ class Contribution(ABC):
     """A public function of a record, in whole numbers of units."""
 
     model: Model
+    """Of a row."""
     _: KW_ONLY
     norm: int = 1
     """By which length is bounded: 1 for the sum of absolute entries, 2 for the Euclidean one."""
 
     kind: ClassVar[str]
+
+    @cached_property
+    def shares(self) -> Shares:
+        """How much each row counts."""
+        return Shares.declared(self.model.schema)
 
     @property
     @abstractmethod
@@ -66,7 +76,7 @@ class Contribution(ABC):
     @property
     @abstractmethod
     def units(self) -> Floats:
-        """How many units make 1, in each entry."""
+        """How many units make 1, in each entry, for a row of average weight."""
 
     @property
     @abstractmethod
@@ -75,7 +85,7 @@ class Contribution(ABC):
 
     @abstractmethod
     def each(self, columns: Columns) -> Wholes:
-        """Return the vector of each record, shape (records, width)."""
+        """Return what each row adds, shape (rows, width)."""
 
     @abstractmethod
     def total(self, columns: Columns) -> Wholes:
@@ -104,13 +114,19 @@ class TableContribution(Contribution):
     """Units that a record adds to its cell of each table; one by default."""
 
     kind = "table"
-    bound = property(lambda self: bound_of(self._weights, self.norm))
+
+    @property
+    def bound(self) -> float:
+        """The length of all tables' weights, times what a record's rows count together."""
+        return bound_of((self.shares.record * weight for weight in self._weights), self.norm)
+
     width = property(lambda self: sum(self._counts))
 
     @property
     def units(self) -> Floats:
         """The weight of each entry's table."""
-        return np.repeat(np.asarray(self._weights, dtype=np.float64), self._counts)
+        weights = self.shares.average * np.asarray(self._weights, dtype=np.float64)
+        return np.repeat(weights, self._counts)
 
     @property
     def _weights(self) -> tuple[int, ...]:
@@ -126,10 +142,11 @@ class TableContribution(Contribution):
         return np.column_stack([t.codes(columns) for t in self.tables]) + starts
 
     def each(self, columns: Columns) -> Wholes:
-        """Return the weight of each table, in the cell of the record."""
+        """Return the weight of each table, in the cell of the row."""
         cells = self._cells(columns)
         values = np.zeros((len(cells), self.width), dtype=np.int64)
-        np.put_along_axis(values, cells, np.asarray(self._weights), axis=1)
+        weights = np.outer(self.shares.of(columns), np.asarray(self._weights))
+        np.put_along_axis(values, cells, weights, axis=1)
         return values
 
     def marks(self, columns: Columns) -> csr_array:
@@ -141,10 +158,13 @@ class TableContribution(Contribution):
 
     def total(self, columns: Columns) -> Wholes:
         """Return the counts."""
+        # Held as float64 where they are not plain counts: exact up to 2⁵³, far beyond any of them.
+        counted = None if self.shares.alike else self.shares.of(columns)
         parts = zip(self.tables, self._weights, strict=True)
-        return np.concatenate(
-            [w * np.bincount(t.codes(columns), minlength=t.count) for t, w in parts]
-        )
+        counts = [
+            w * np.bincount(t.codes(columns), counted, t.count).astype(np.int64) for t, w in parts
+        ]
+        return np.concatenate(counts)
 
     def rough(
         self, values: Floats, mean: Floats, variance: Floats, size: float
@@ -180,24 +200,32 @@ class ScoreContribution(Contribution):
     """What a record adds to a coordinate that counts, in units; 0 for no such coordinate."""
 
     kind = "score"
-    bound = property(lambda self: bound_of((self.length, self.count), self.norm))
-    units = property(lambda self: np.full(self.width, float(UNIT)))
+    units = property(lambda self: np.full(self.width, float(UNIT * self.shares.average)))
     width = property(lambda self: len(self.directions) + (self.count > 0))
 
     def __post_init__(self) -> None:
         if not 0 <= self.length <= _LARGEST_LENGTH[self.norm]:
             raise ValueError("a length beyond which sums of whole numbers are not exact")
 
+    @property
+    def bound(self) -> float:
+        """The length of a row's scores and what counts it, times what a record's rows count."""
+        rows = self.shares.record
+        return bound_of((rows * self.length, rows * self.count), self.norm)
+
     def each(self, columns: Columns, prepared: Prepared | None = None) -> Wholes:
-        """Return the scores of each record, with what counts it behind them."""
+        """Return the scores of each row, with what counts it behind them."""
         parts = [np.asarray(values)[there] for values, there in self._chunks(columns, prepared)]
-        return self._counted(np.concatenate(parts).astype(np.int64))
+        scores = self._counted(np.concatenate(parts).astype(np.int64))
+        return self.shares.of(columns)[:, None] * scores
 
     def total(self, columns: Columns) -> Wholes:
         """Return the sum, chunk by chunk."""
-        total = np.zeros(self.width, dtype=np.int64)
+        total, shares, start = np.zeros(self.width, dtype=np.int64), self.shares.of(columns), 0
         for values, there in self._chunks(columns):
-            total += self._counted(np.asarray(values)[there].astype(np.int64)).sum(axis=0)
+            scores = self._counted(np.asarray(values)[there].astype(np.int64))
+            total += shares[start : start + len(scores)] @ scores
+            start += len(scores)
         return total
 
     def _counted(self, scores: Wholes) -> Wholes:

@@ -5,12 +5,12 @@ what a record tells against what is known already, those first in which records 
 scaled so that a record's score has variance one. Their number m and the length C to which scores
 are clipped maximise the expected gain
 
-    log det(P + N² J′V⁻¹J) − log det P,      V = NΣ + 2(C/ε)², or NΣ + C²/(2ρ) with normal noise,
+    log det(P + N² J′V⁻¹J) − log det P,      V = rNΣ + 2(rC/ε)², or rNΣ + (rC)²/(2ρ) at a δ,
 
-with P the precision so far and J, Σ those of the clipped scores, so that what is lost by clipping
-and drowned by noise is counted. Directions that noise would drown are left to the prior. Scores are
-centred before the clip, so that their mean at θ₀ is zero after it, and the sum says nothing about
-the number of records.
+with P the precision so far, r the rows that a record may count for and J, Σ those of the clipped
+scores, so that what is lost by clipping and drowned by noise is counted. Directions that noise
+would drown are left to the prior. Scores are centred before the clip, so that their mean at θ₀ is
+zero after it, and the sum says nothing about the number of records.
 """
 
 from __future__ import annotations
@@ -67,13 +67,14 @@ def choose_scores(
     # Trials are many: they have to do with some of the records, and the last centre has them all.
     some = generator.permutation(len(own))[:_TRIED]
     tried = [samples[0][some], *samples[1:]]
-    share, norm = COUNTED if counted else 0.0, allowance.norm
+    share, norm, most = COUNTED if counted else 0.0, allowance.norm, population.most
     rest = (1 - share**norm) ** (1 / norm)
     best = max(
         (
             _trial(
                 own[some], [s[:, :m] for s in tried], length * rest, precision,
-                size=population.size, variance=allowance.variance(length), norm=norm,
+                size=population.size, most=most, variance=allowance.variance(most * length),
+                norm=norm,
             )
             for m in sorted({*(c for c in _COUNTS if c < len(z)), len(z)})
             for length in _LENGTHS
@@ -106,6 +107,7 @@ def _trial(
     precision: Floats,
     *,
     size: int,
+    most: float,
     variance: float,
     norm: int,
 ) -> _Trial:
@@ -118,7 +120,7 @@ def _trial(
         clipped = clipped - clipped.mean(axis=0)
         if slope is None:
             slope = size * clipped.T @ slopes / len(slopes)
-        covariance = size * clipped.T @ clipped / len(clipped)
+        covariance = most * size * clipped.T @ clipped / len(clipped)
         covariance += variance * np.eye(len(centre))
         told = precision + slope.T @ np.linalg.solve(covariance, slope)
         gain += np.linalg.slogdet(told)[1] / len(samples)

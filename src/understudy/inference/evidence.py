@@ -136,7 +136,7 @@ class Evidence:
         return Prediction(
             point=point,
             mean=size * each.mean,
-            covariance=size * each.covariance + doubt,
+            covariance=self.population.most * size * each.covariance + doubt,
             doubt=doubt,
             slope=slope,
             log_prior=log_prior,

@@ -24,6 +24,7 @@ from scipy.sparse import csr_array, hstack
 from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
 from understudy.inference.contribution import Contribution, ScoreContribution, TableContribution
+from understudy.inference.shares import Shares
 from understudy.inference.slopes import Prepared
 from understudy.models.base import Model, Theta
 from understudy.support.randomness import Source
@@ -47,6 +48,11 @@ class Population:
     """Whether `public` are the table's own rows, so that they and their number are given."""
 
     _rows: dict[int, tuple[Columns, int]] = field(default_factory=dict, init=False, repr=False)
+
+    @cached_property
+    def most(self) -> float:
+        """For how many rows a record may count: so often is noise larger, and spread at most."""
+        return Shares.declared(self.model.schema).most
 
     def simulate(self, z: Floats, source: Source, records: int) -> Simulated:
         """Return about so many records from the model at θ."""
@@ -93,7 +99,8 @@ class Simulated:
             name: np.concatenate([part.columns[name] for part in parts])
             for name in parts[0].columns
         }
-        return cls(parts[0].model, columns, 1)
+        model = parts[0].model
+        return cls(model, model.schema.standing_alone(columns), 1)
 
     @cached_property
     def prepared(self) -> Prepared:

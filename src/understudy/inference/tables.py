@@ -32,7 +32,7 @@ _STEP = 16
 """Units of a weight for the root of one cell: weights are whole numbers."""
 
 
-def first_share(schema: Schema, allowance: Allowance, size: int) -> float:
+def first_share(schema: Schema, allowance: Allowance, size: float) -> float:
     """Return the share of ε, or of ρ, for one-way tables."""
     power = allowance.norm / (1 + allowance.norm)
     single = sum(c.count**power for c in one_way(schema, allowance, size))
@@ -43,7 +43,7 @@ def first_share(schema: Schema, allowance: Allowance, size: int) -> float:
     return single / (single + double)
 
 
-def one_way(schema: Schema, allowance: Allowance, size: int) -> tuple[Cells, ...]:
+def one_way(schema: Schema, allowance: Allowance, size: float) -> tuple[Cells, ...]:
     """Return a table of each confidential column."""
     columns = schema.confidential
     information = allowance.information(size, among=len(columns))
@@ -56,7 +56,7 @@ def paired(schema: Schema) -> Sequence[tuple[Column, Column]]:
     return (*among, *itertools.product(schema.confidential, schema.public))
 
 
-def group_count(schema: Schema, allowance: Allowance, size: int) -> int:
+def group_count(schema: Schema, allowance: Allowance, size: float) -> int:
     """Return how many groups a number has in pairs."""
     information = allowance.information(size, among=max(len(paired(schema)), 1))
     return round(min(max(math.sqrt(information / _PER_CELL), _FEWEST), _MOST))

@@ -41,6 +41,28 @@ def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
         path: The `public` directory of the release, or its `parameters.json`.
         model: The model that it must have been made with.
     """
+    theta: dict[str, Any] = _earlier(path, model)["parameters"]
+    check_theta(theta, model)
+    return theta
+
+
+def read_draws(path: str | Path, model: Model) -> list[dict[str, Any]]:
+    """Return the draws of θ of an earlier release by `summary`, with the same model and schema.
+
+    Args:
+        path: The `public` directory of the release, or its `parameters.json`.
+        model: The model that it must have been made with.
+    """
+    draws = _earlier(path, model).get("draws")
+    if not isinstance(draws, list) or not draws or not all(isinstance(d, dict) for d in draws):
+        raise BadInput(f"'{path}' holds no draws of θ, so what it knew cannot be carried over.")
+    for theta in draws:
+        check_theta(theta, model)
+    return draws
+
+
+def _earlier(path: str | Path, model: Model) -> dict[str, Any]:
+    """Return what an earlier release published, or refuse one that nothing may follow from."""
     place = Path(path)
     published = read_parameters(place / "parameters.json" if place.is_dir() else place)
     stated = published.get("kind") in ("strict", "conditional")
@@ -53,9 +75,7 @@ def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
         raise BadInput(f"'{path}' was released with another model, so it cannot be an anchor.")
     if published.get("schema_digest") != model.schema.digest:
         raise BadInput(f"'{path}' was released with another schema, so it cannot be an anchor.")
-    theta: dict[str, Any] = published["parameters"]
-    check_theta(theta, model)
-    return theta
+    return published
 
 
 def check_theta(theta: dict[str, Any], model: Model) -> None:

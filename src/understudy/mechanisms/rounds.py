@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from understudy._jax import jnp
 from understudy.domain.skeleton import count_records
+from understudy.inference import margins
 from understudy.inference.allowance import Allowance, together
 from understudy.inference.cells import Cells, Pair, coarse
 from understudy.inference.contribution import Contribution, TableContribution
@@ -39,6 +40,25 @@ class Rounds:
     """Where a fit may begin if that leads nowhere."""
 
 
+def measure_margins(
+    request: Request, shares: Sequence[Allowance]
+) -> tuple[Request, tuple[Measurement, ...], Sequence[Allowance]]:
+    """Measure how public columns are weighted, where they are, and let rows stand for all people.
+
+    Returns the request with such public rows, what was measured, and ε of the rounds that are left.
+    """
+    skeleton, model = request.skeleton, request.model
+    assert model is not None
+    if not margins.needed(request.schema):
+        return request, (), shares
+    first = shares[0]
+    contribution = margins.margins(model, skeleton.public, first.norm)
+    measured = _measured(request, contribution, first, "Margins")
+    rows = margins.as_population(measured, skeleton.public, request.source.generator())
+    standing = replace(skeleton, public=rows, copied=False)
+    return replace(request, skeleton=standing), (measured,), shares[1:]
+
+
 def measure_scores(
     request: Request, shares: Sequence[Allowance], anchor: Mapping[str, Any] | None
 ) -> Rounds:
@@ -49,7 +69,8 @@ def measure_scores(
     evidence = Evidence(population, ())
     if anchor is None:
         share, columns = shares[0], request.schema.confidential
-        information = share.information(population.size, among=len(columns))
+        rows = population.size / population.most
+        information = share.information(rows, among=len(columns))
         tables = tuple(coarse(c, information) for c in columns)
         contribution = TableContribution(model, tables, norm=share.norm)
         table = _measured(request, contribution, share, "Table")
@@ -83,7 +104,8 @@ def measure_tables(
     model, schema = request.model, request.schema
     assert model is not None
     population = population_of(request)
-    whole, size, norm = together(shares), population.size, shares[0].norm
+    whole, norm = together(shares), shares[0].norm
+    size = population.size / population.most
     single, groups = one_way(schema, whole, size), group_count(schema, whole, size)
     measured: tuple[Measurement, ...] = ()
     tables: tuple[Cells | Pair, ...] = ()

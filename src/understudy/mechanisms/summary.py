@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.domain.schema import Schema
+from understudy.domain.skeleton import LARGEST_ROWS
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
@@ -20,6 +20,7 @@ from understudy.support.progress import stage
 
 if TYPE_CHECKING:
     from understudy.inference.allowance import Allowance
+    from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
     from understudy.models.base import Model
@@ -50,6 +51,7 @@ class Summary(Mechanism):
     The first round is a coarse table of every confidential column; the second sums scores of the
     model at the θ₀ that the first one points to, in the directions that pay. Of a model of whole
     tables it counts pairs of columns instead. An anchor is a θ₀, and the first round falls away.
+    With survey weights and public columns, a round before them measures how these hang together.
 
     Every default depends on ε, the schema and the declared size alone, or on what was published.
     """
@@ -60,6 +62,8 @@ class Summary(Mechanism):
     """δ at which that ε holds, with normal noise; None for pure ε."""
     anchor: Mapping[str, Any] | None = None
     """θ₀ by name, from an earlier release."""
+    carried: Sequence[Mapping[str, Any]] | None = None
+    """Draws of θ of that release, which then are the prior: right if θ has not changed since."""
 
     name = "summary"
     kind = Kind.STRICT
@@ -72,10 +76,20 @@ class Summary(Mechanism):
         from understudy.mechanisms.published import check_theta
 
         assert request.model is not None
-        _refuse_undescribed(request.schema)
+        if len(next(iter(request.columns.values()))) > LARGEST_ROWS:
+            raise BadInput(
+                f"the table has more than {LARGEST_ROWS:,} rows, and their sums might not fit into "
+                f"64 bits: split it into tables of different people."
+            )
         if self.anchor is not None:
             check_theta(dict(self.anchor), request.model)
-        return SummaryPlan(request, self)
+        if self.carried is not None and self.anchor is None:
+            raise BadInput("what an earlier release knew is carried over together with its anchor.")
+        for theta in self.carried or ():
+            check_theta(dict(theta), request.model)
+        plan = SummaryPlan(request, self)
+        plan.of_rows()
+        return plan
 
     def samplers(self, model: Model) -> Sequence[str]:
         """It draws nothing from the table but noise."""
@@ -95,12 +109,6 @@ class Summary(Mechanism):
         """It has nothing to settle but ε."""
         return ({},)
 
-    @classmethod
-    def check_serves(cls, schema: Schema, model: Model | None, *, public: bool) -> None:
-        """Refuse a schema whose records cannot be simulated as they are."""
-        super().check_serves(schema, model, public=public)
-        _refuse_undescribed(schema)
-
     def rounds(self, model: Model, size: int) -> tuple[Allowance, ...]:
         """Return ε or ρ of each round when a record is added or removed: together what was asked.
 
@@ -108,21 +116,26 @@ class Summary(Mechanism):
             model: The model of a record.
             size: How many records there are, or are declared to be.
         """
+        from understudy.inference import margins
         from understudy.inference.allowance import Allowance
+        from understudy.inference.shares import Shares
+        from understudy.inference.tables import first_share
 
         if self.delta is None:
             own = Allowance(epsilon=self.epsilon / self.adjacency.steps * HAIR)
         else:
             within = rho_within(self.epsilon, delta=self.delta)
             own = Allowance(rho=within / self.adjacency.steps**2 * HAIR)
+        before: tuple[Allowance, ...] = ()
+        if margins.needed(model.schema):
+            first, own = own.split(margins.SHARE)
+            before = (first,)
         if self.anchor is not None:
-            return (own,)
-        from understudy.inference.tables import first_share
-
-        if model.by_tables:
-            share = first_share(model.schema, own, size)
-            return own.split(share) if share < 1 else (own,)
-        return own.split_accuracy(FIRST_SHARE)
+            return (*before, own)
+        if not model.by_tables:
+            return (*before, *own.split_accuracy(FIRST_SHARE))
+        share = first_share(model.schema, own, size / Shares.declared(model.schema).most)
+        return (*before, *(own.split(share) if share < 1 else (own,)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,44 +189,55 @@ class SummaryPlan(Plan):
         assert self.request.model is not None
         return self.mechanism.rounds(self.request.model, population_of(self.request).size)
 
+    def of_rows(self) -> Request:
+        """Return the request with the model of a row: sums run over rows, and rows are simulated.
+
+        Draws of θ that make no prior are refused.
+        """
+        from understudy.inference.history import carried
+
+        assert self.request.model is not None
+        model, draws = self.request.model.row or self.request.model, self.mechanism.carried
+        return replace(self.request, model=model if draws is None else carried(model, draws))
+
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
         from understudy.inference.evidence import Evidence
+        from understudy.inference.history import ASSUMES
         from understudy.inference.posterior import infer
-        from understudy.mechanisms.rounds import measure_scores, measure_tables, population_of
+        from understudy.inference.shares import Shares
+        from understudy.mechanisms.rounds import (
+            measure_margins,
+            measure_scores,
+            measure_tables,
+            population_of,
+        )
 
-        request = self.request
+        request, before, shares = measure_margins(self.of_rows(), self._shares)
         assert request.model is not None
         measure = measure_tables if request.model.by_tables else measure_scores
-        rounds = measure(request, self._shares, self.mechanism.anchor)
+        rounds = measure(request, shares, self.mechanism.anchor)
         with stage(request.progress, "Inferring"):
             evidence = Evidence(population_of(request), rounds.measurements)
             posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
         estimate, *draws = posterior.thetas
         released = {"estimate": estimate, "draws": draws}
-        released["rounds"] = [each.to_dict() for each in rounds.measurements]
+        measured = (*before, *rounds.measurements)
+        released["rounds"] = [each.to_dict() for each in measured]
+        declared = Shares.declared(request.schema)
+        reason, assumed = declared.no_intervals, self.mechanism.carried and ASSUMES
+        released["intervals"] = {"valid": reason is None, "reason": reason}
+        if assumed:
+            released["prior"] = assumed
+        notes = [note for note in (declared.capped, reason, assumed) if note]
         return Drawn(
             thetas=[estimate] if request.tables == 1 else draws[: request.tables],
-            diagnostics=_diagnostics(posterior),
+            diagnostics=_diagnostics(posterior, measured) | {"notes": notes},
             released=released,
         )
 
 
-def _refuse_undescribed(schema: Schema) -> None:
-    """Refuse records that a model does not simulate as the table has them."""
-    for declared, what in (
-        (schema.unit is not None, "units with several rows"),
-        (schema.survey_weight is not None, "survey weights"),
-        (bool(schema.rules), "structural rules"),
-    ):
-        if declared:
-            raise BadInput(
-                f"summary infers from simulated records, which have no {what} yet, but the schema "
-                f"declares them: use the mechanism anchored."
-            )
-
-
-def _diagnostics(posterior: Posterior) -> dict[str, Any]:
+def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[str, Any]:
     """Return what the report says of the fit."""
     model = posterior.evidence.population.model
     parameters = {}
@@ -246,7 +270,7 @@ def _diagnostics(posterior: Posterior) -> dict[str, Any]:
                 "rho": each.rho,
                 "noise_sd": float(np.sqrt(2) * each.laplace.mean()),
             }
-            for each in posterior.evidence.measurements
+            for each in measured
         ],
         "directions": posterior.evidence.contributions[-1].width,
         "dimension": model.dimension,

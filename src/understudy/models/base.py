@@ -111,6 +111,10 @@ class Model:
     """Rows of the table that a record may have: several where it is a unit (`record/units.py`)."""
     as_declared: bool = False
     """Whether units, survey weights and missing values are accounted for (`record/declared.py`)."""
+    row: Model | None = field(default=None, repr=False)
+    """The model of one row, where a record is a unit of several or counts by its survey weight."""
+    normal_prior: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    """Mean and covariance of a prior on the unconstrained scale, which replaces the other one."""
 
     @property
     def dimension(self) -> int:
@@ -156,6 +160,9 @@ class Model:
         Args:
             z: Unconstrained coordinates, shape (dimension,).
         """
+        if self.normal_prior is not None:
+            mean, covariance = self.normal_prior
+            return -0.5 * (z - mean) @ jnp.asarray(np.linalg.inv(covariance)) @ (z - mean)
         total = self.log_prior(self.constrain(z))
         for parameter, u in self._pieces(z):
             transform = parameter.transform

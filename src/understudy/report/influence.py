@@ -78,6 +78,7 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
         "p_value": percent(diagnostics["misfit"]["p_value"]),
         "doubtful": diagnostics["misfit"]["p_value"] < _DOUBTFUL,
         "attempts": diagnostics["fit"]["attempts"],
+        "notes": diagnostics.get("notes") or (),
     }
 
 

@@ -61,6 +61,8 @@ def prior_proposal(model: Model) -> Proposal:
 
     It is a public property of the model, and the same whenever it is asked for.
     """
+    if model.normal_prior is not None:
+        return Proposal.with_covariance(*model.normal_prior)
     if model.dimension <= _FEW_PARAMETERS:
         centre, covariance = _weighted_moments(model)
     else:

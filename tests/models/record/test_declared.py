@@ -76,3 +76,23 @@ def test_a_fixed_value_at_the_edge_has_no_slope():
 def test_a_model_whose_column_no_rule_fixes_stays_as_it_is():
     model = model_of([])
     assert without_fixed_terms(model) is model
+
+
+def test_simulated_rows_have_the_value_that_a_rule_fixes_and_no_other():
+    model = as_declared(model_of(RULE))
+    public = {"works": np.arange(50) % 2}
+    theta = {"phi": jnp.asarray(0.4), "lambda": jnp.asarray(5.0)}
+    pay = np.asarray(model.simulate(jax.random.key(0), theta, public, 50)["pay"])
+    np.testing.assert_array_equal(pay == 0, public["works"] == 0)
+
+
+def test_the_model_of_a_row_knows_neither_units_nor_weights():
+    columns = {"person": {"role": "unit"}, "x": {**X, "missing": "model"}, "w": WEIGHT}
+    model = as_declared(us.beta(schema_of(columns, rows_per_unit=2)))
+    assert model.row is not None
+    assert as_declared(model.row) is model.row
+    theta = {"phi": jnp.asarray(0.3), "lambda": jnp.asarray(4.0), "missing[x]": jnp.asarray(0.2)}
+    table = {"x": np.array([0.4, np.nan, 0.4])}
+    each = np.asarray(model.row.record_loglik(theta, model.row.prepare(table)))
+    seen = scipy.stats.beta.logpdf(0.4, 1.2, 2.8) + np.log(0.8)
+    np.testing.assert_allclose(each, [seen, np.log(0.2), seen], rtol=1e-12)

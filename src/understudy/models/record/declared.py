@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from understudy._jax import jax, jnp
-from understudy.domain.rules import determined
+from understudy.domain.rules import determined, enforce
 from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Theta, extended, without
 from understudy.models.record.missing import with_missing_values
@@ -29,10 +29,11 @@ def as_declared(model: Model) -> Model:
     """
     if model.as_declared:
         return model
-    declared = model
-    for change in (without_fixed_terms, with_missing_values, _with_survey_weights, by_unit):
-        declared = change(declared)
-    return model if declared is model else replace(declared, as_declared=True)
+    row = with_missing_values(without_fixed_terms(model))
+    declared = by_unit(_with_survey_weights(row))
+    if declared is row:
+        return model if row is model else replace(row, as_declared=True)
+    return replace(declared, as_declared=True, row=replace(row, as_declared=True))
 
 
 def without_fixed_terms(model: Model) -> Model:
@@ -40,8 +41,9 @@ def without_fixed_terms(model: Model) -> Model:
 
     A salary that has to be 0 because somebody is not employed says nothing about θ, and where 0 is
     an edge of the domain its density would be infinite. Whether a rule fixes the value is decided
-    by the record's public columns alone. Models of several columns keep all terms, and their
-    simulated rows are set right afterwards (`domain/satisfying.py`).
+    by the record's public columns alone, so simulated rows have it where the table's would. Models
+    of several columns keep all terms, and their simulated rows are set right afterwards
+    (`domain/satisfying.py`).
     """
     schema = model.schema
     fixable = {each.column for rule in schema.rules for each in rule.assignments}
@@ -53,9 +55,17 @@ def without_fixed_terms(model: Model) -> Model:
         nowhere = np.zeros(len(columns[outcome]), dtype=bool)
         return determined(schema.rules, columns).get(outcome, nowhere)
 
-    return _changed(
+    def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
+        simulated = model.simulate(key, theta, public, rows)
+        free = np.asarray(simulated[outcome])
+        columns = {**public, outcome: free}
+        ruled = enforce(schema.rules, columns)[outcome]
+        return {**simulated, outcome: np.where(is_fixed(columns), ruled, free)}
+
+    changed = _changed(
         model, "fixed by a rule", is_fixed, lambda fixed, loglik: jnp.where(fixed, 0.0, loglik)
     )
+    return replace(changed, simulate=simulate)
 
 
 def _with_survey_weights(model: Model) -> Model:
