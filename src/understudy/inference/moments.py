@@ -133,11 +133,11 @@ class Simulated:
         Sums of products come first and means are taken off afterwards: with values that are mostly
         zero, nothing of the size of records × entries is formed.
         """
-        products = _dense(one.T @ other) / self.records
+        products = dense(one.T @ other) / self.records
         if self.repeats == 1:
             return products - np.outer(one.mean(axis=0), other.mean(axis=0))
         means = [_row_means(each, self.repeats) for each in (one, other)]
-        between = _dense(means[0].T @ means[1]) * (self.repeats / self.records)
+        between = dense(means[0].T @ means[1]) * (self.repeats / self.records)
         return (products - between) * (self.repeats / (self.repeats - 1))
 
 
@@ -175,7 +175,8 @@ def _row_means(values: Any, repeats: int) -> Any:
     return total / repeats
 
 
-def _dense(values: Any) -> Floats:
+def dense(values: Any) -> Floats:
+    """Return values with their zeros."""
     return values.toarray() if isinstance(values, csr_array) else np.asarray(values)
 
 
