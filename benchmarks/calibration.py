@@ -194,7 +194,7 @@ def width(shape: str, epsilon: float, number: int) -> dict[str, Any]:
     size, generator = 2000, np.random.default_rng([number, 16])
     schema = us.Schema.from_dict({"table": {"size": size}, "columns": {"x": SHARE}})
     if "width" not in _BUILT:
-        _BUILT["width"] = Case(us.beta(schema), dict, lambda g, theta: pd.DataFrame())
+        _BUILT["width"] = Case(us.beta(schema), lambda g: {}, lambda g, theta: pd.DataFrame())
     table = pd.DataFrame({"x": generator.beta(*SHAPES[shape], size)})
     model = _BUILT["width"].model
     release = us.synthesize(model, table, us.Summary(epsilon=epsilon), seed=7000 + number)
@@ -226,7 +226,7 @@ def summarise(lines: list[dict[str, Any]]) -> None:
     left = [n for n in names if np.mean([line["ratio"][n] for line in lines]) > TO_PRIOR]
     print(f"{lines[0]['case']}, ε = {lines[0]['epsilon']:g}, {len(lines)} tables")
     tail = (1 - BAND) / max(len(names) - len(left), 1) / 2
-    low, high = scipy.stats.binom.ppf([tail, 1 - tail], len(lines), LEVEL).astype(int)
+    low, high = (int(scipy.stats.binom.ppf(p, len(lines), LEVEL)) for p in (tail, 1 - tail))
     margin = (1 - LEVEL) / 2
     for name in names:
         held = sum(margin <= line["below"][name] <= 1 - margin for line in lines)
