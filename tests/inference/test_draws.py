@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 from summaries import LOGISTIC, answers
-from understudy._jax import jax, jnp
+from understudy._jax import jnp
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import GAUSSIAN, LAPLACE
@@ -54,7 +54,9 @@ def test_mean_spread_and_tails_are_those_of_the_exact_posterior(noisy, scale, di
         assert np.mean(draws < place) == pytest.approx(level, abs=0.04)
 
 
-def test_draws_of_many_parameters_are_as_far_below_the_mode_as_above_it():
+@pytest.mark.slow
+@pytest.mark.parametrize("reaches", [True, False])
+def test_many_parameters_are_drawn_by_a_chain_or_else_from_the_normal(monkeypatch, reaches):
     import understudy as us
     from summaries import ANSWER, schema_of
     from understudy.inference.cells import Cells
@@ -62,6 +64,8 @@ def test_draws_of_many_parameters_are_as_far_below_the_mode_as_above_it():
     from understudy.inference.measurement import Measurement, Noise
     from understudy.inference.moments import Population
 
+    if not reaches:
+        monkeypatch.setattr("understudy.inference.draws.chain_draws", lambda *given, **named: None)
     groups = {"role": "public", "type": "categorical", "levels": [f"g{k}" for k in range(20)]}
     model = us.formula("y ~ g", family="bernoulli", schema=schema_of(y=ANSWER, g=groups))
     table = TableContribution(model, (Cells(model.schema.confidential[0]),))
@@ -69,7 +73,9 @@ def test_draws_of_many_parameters_are_as_far_below_the_mode_as_above_it():
     population = Population(model, {"g": np.arange(300) % 20}, 300, True)
     evidence, source = Evidence(population, (measured,)), Source(4)
     mode = find_mode(evidence, np.zeros(20), source, records=2048)
-    draws, _ = posterior_draws(evidence, mode, source, count=100)
+    draws, sampler = posterior_draws(evidence, mode, source, count=100)
+    assert sampler == ("nuts" if reaches else "normal")
     assert draws.shape == (100, 20)
-    np.testing.assert_allclose(draws.mean(axis=0), mode.point, atol=1e-9)
-    assert jax.numpy.isfinite(draws).all()
+    assert np.isfinite(draws).all()
+    if not reaches:
+        np.testing.assert_allclose(draws.mean(axis=0), mode.point, atol=1e-9)

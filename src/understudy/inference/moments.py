@@ -183,7 +183,7 @@ def _row_means(values: Any, repeats: int) -> Any:
 
 
 def dense(values: Any) -> Floats:
-    """Return values of which most may be zero as an ordinary array."""
+    """Return values with their zeros."""
     return values.toarray() if isinstance(values, csr_array) else np.asarray(values)
 
 
