@@ -1,7 +1,7 @@
 """Noise on whole numbers: OpenDP's discrete Laplace, at the smallest scale that keeps an ε.
 
 Its privacy map, not our arithmetic, is what confirms ε. OpenDP takes no seed, so a seeded run,
-which is never for release, draws the same distribution with NumPy.
+which is never for release, draws the same distribution, of the same scale, with NumPy.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ def with_laplace(
         epsilon: What it costs then.
         source: Where randomness comes from.
     """
-    scale = sensitivity / epsilon
-    if source.seeded:
-        # The difference of two geometric variables has the same distribution.
-        one, other = source.generator().geometric(-math.expm1(-1 / scale), (2, len(true)))
-        return true + one - other, scale
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    scale = sensitivity / epsilon
     while (made := dp.m.make_laplace(domain, metric, scale=scale)).map(sensitivity) > epsilon:
         scale = math.nextafter(scale, math.inf)
+    if source.seeded:
+        # The difference of two geometric variables has the same distribution.
+        one, other = source.generator().geometric(-math.expm1(-1 / scale), (2, len(true)))
+        return true + one - other, scale
     return np.asarray(made(true.tolist()), dtype=np.int64), scale

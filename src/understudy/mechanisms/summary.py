@@ -19,8 +19,10 @@ from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.progress import stage
 
 if TYPE_CHECKING:
+    from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
+    from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
 
 FIRST_SHARE = 0.3
@@ -60,6 +62,7 @@ class Summary(Mechanism):
     weights = Weights.NONE
     needs_size = True
     earlier = EarlierTheta.WELCOME
+    by_sums = True
 
     def plan(self, request: Request) -> SummaryPlan:
         """Return the rounds; an anchor that is no value of the model is refused."""
@@ -74,6 +77,10 @@ class Summary(Mechanism):
     def samplers(self, model: Model) -> Sequence[str]:
         """It draws nothing from the table but noise."""
         return ("none",)
+
+    def measures(self, request: Request) -> Sequence[Measurement]:
+        """Return what its rounds measure."""
+        return self.plan(request).measure().measurements
 
     @property
     def origins(self) -> Sequence[str]:
@@ -142,16 +149,21 @@ class SummaryPlan(Plan):
         assert self.request.model is not None
         return self.mechanism.rounds(self.request.model, population_of(self.request).size)
 
+    def measure(self) -> Rounds:
+        """Measure round by round: all that is ever taken from the table."""
+        from understudy.mechanisms.rounds import measure_scores, measure_tables
+
+        assert self.request.model is not None
+        measure = measure_tables if self.request.model.by_tables else measure_scores
+        return measure(self.request, self._shares, self.mechanism.anchor)
+
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
         from understudy.inference.evidence import Evidence
         from understudy.inference.posterior import infer
-        from understudy.mechanisms.rounds import measure_scores, measure_tables, population_of
+        from understudy.mechanisms.rounds import population_of
 
-        request = self.request
-        assert request.model is not None
-        measure = measure_tables if request.model.by_tables else measure_scores
-        rounds = measure(request, self._shares, self.mechanism.anchor)
+        request, rounds = self.request, self.measure()
         with stage(request.progress, "Inferring"):
             evidence = Evidence(population_of(request), rounds.measurements)
             posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
