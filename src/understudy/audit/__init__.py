@@ -1,12 +1,16 @@
 """The audit: it tries to break a guarantee, numerically.
 
-On simulated tables it computes the posterior that a mechanism draws from, for a table and for a
+On simulated tables it computes what a mechanism draws from or publishes, for a table and for a
 neighbour that it searches for, and reports the largest log-ratio between the two: a lower bound on
 the ε that the mechanism really has. What it finds can refute a claim and never prove one. Nothing
 in it is confidential.
 
 run          one audit, from what a mechanism draws to the verdict
-search       the neighbours that a mechanism tells apart best
+search       the neighbours between whose posteriors a mechanism tells best
+sums         the same of noisy sums, with any model
+records      the domain of a record, and the search in it for the one that counts most
+recomputed   sums, computed again bit for bit
+replayed     rounds, measured again of other tables
 result       what was found, beside what was asked for and what is claimed
 """
 

@@ -24,6 +24,7 @@ from understudy.audit.search import (
     bulk,
     largest_gap,
 )
+from understudy.audit.sums import asked, audit_sums
 from understudy.domain.schema import LARGEST_UNIT, Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
@@ -57,8 +58,12 @@ def audit(
     epsilon: float | None = None,
     rows_per_unit: int = 1,
     unit: bool = True,
+    model: Model | None = None,
 ) -> Audit:
-    """Search for the neighbours that the mechanism tells apart best, on the Beta model.
+    """Search for the neighbours that the mechanism tells apart best.
+
+    A mechanism that draws θ is tried on the Beta model of one column in [0, 1]; one that publishes
+    sums with any model.
 
     Args:
         mechanism: What to break, with its ε.
@@ -72,6 +77,8 @@ def audit(
             person.
         unit: Whether the mechanism is told which rows belong together; if it is not, it takes each
             row for a record, and its guarantee claims nothing about people.
+        model: Sums: the model of a record, whose schema declares the domain that is searched; the
+            Beta model by default.
 
     Returns:
         The largest log-ratio that was found, beside what was asked for and what is claimed.
@@ -89,6 +96,48 @@ def audit(
     if target is None:
         raise BadInput(f"{mechanism.name} has no ε of its own to compare with: give `epsilon`.")
     target = check_epsilon(target)
+    if model is not None:
+        check_takes_models(mechanism)
+        if not isinstance(model, Model):
+            raise BadInput(f"`model` must be a model, not a {type(model).__name__}.")
+    if mechanism.by_sums:
+        if rows_per_unit > 1 or alpha_function is not None:
+            raise BadInput(f"{mechanism.name} is audited with rows as records, without weights.")
+        tried = _model() if model is None else model
+        return audit_sums(mechanism, tried, n=n, adjacency=adjacency, target=target, seed=seed)
+    return _audit_draws(
+        mechanism,
+        n,
+        adjacency,
+        target,
+        alpha_function,
+        seed=seed,
+        rows_per_unit=rows_per_unit,
+        unit=unit,
+    )
+
+
+def check_takes_models(mechanism: Mechanism) -> None:
+    """Refuse to audit draws with any other model than that for which a grid is made."""
+    if not mechanism.by_sums:
+        raise BadInput(
+            f"the audit of {mechanism.name}, on a grid, serves the beta model on [0, 1] alone: "
+            f"leave out `model`."
+        )
+
+
+def _audit_draws(
+    mechanism: Mechanism,
+    n: int,
+    adjacency: Adjacency,
+    target: float,
+    alpha_function: AlphaFunction | None,
+    *,
+    seed: int,
+    rows_per_unit: int,
+    unit: bool,
+) -> Audit:
+    """Compare posteriors of neighbouring tables, on the Beta model."""
     model = _model(rows_per_unit) if unit and rows_per_unit > 1 else _model()
     people = n if adjacency is Adjacency.ADD_REMOVE else n - 1
     measurements = []
@@ -159,14 +208,13 @@ def _claimed(
     excused by that bound.
     """
     mechanism = request.mechanism
-    target = math.inf if mechanism.target is None else mechanism.target
-    asked = target * adjacency.steps / mechanism.adjacency.steps
+    target = asked(mechanism, adjacency)
     if alpha_function is not None:
         if mechanism.weights is not Weights.SAME_DATA:
             raise BadInput(f"{mechanism.name} learns no weights that a function could replace.")
-        return asked if getattr(mechanism, "bound", math.inf) < math.inf else None
+        return target if getattr(mechanism, "bound", math.inf) < math.inf else None
     stated = mechanism.plan(request).epsilon
-    return None if stated is None else min(asked, stated[adjacency])
+    return None if stated is None else min(target, stated[adjacency])
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 from understudy._jax import jax, jnp
 from understudy.inference.evidence import SIZE_SPREAD, Evidence
 from understudy.inference.mode import Mode
-from understudy.inference.moments import dense
 from understudy.inference.pool import Pool
 from understudy.models.base import Data, Model
 from understudy.support.randomness import Source
@@ -94,7 +93,7 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
         *map(
             jnp.asarray,
             (
-                dense(pool.contributions),
+                pool.contributions,
                 pool.log_density,
                 pool.correction,
                 evidence.values,

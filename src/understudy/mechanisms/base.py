@@ -26,6 +26,7 @@ from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
+    from understudy.inference.measurement import Measurement
     from understudy.mechanisms.plan import DrawTarget, Plan
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
@@ -56,6 +57,9 @@ class Mechanism(ABC):
     draws_exactly: ClassVar[bool] = False
     """Whether it can, with few parameters, do without chains."""
     earlier: ClassVar[EarlierTheta] = EarlierTheta.UNUSED
+    by_sums: ClassVar[bool] = False
+    """Whether noisy sums over the records are all that it takes from a table. An audit then looks
+    at what it `measures`, with any model; otherwise at the `targets` of its draws."""
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE
     """Under which ε is stated: `add-remove` or `replace-one`."""
@@ -150,6 +154,14 @@ class Mechanism(ABC):
             request: A simulated table, as a synthesis would be asked about it.
         """
         raise BadInput(f"{self.name} draws no parameters, so there is nothing to audit.")
+
+    def measures(self, request: Request) -> Sequence[Measurement]:
+        """Return each sum that it publishes, round by round, for an audit with any model.
+
+        Args:
+            request: A simulated table, as a synthesis would be asked about it.
+        """
+        raise BadInput(f"{self.name} publishes no sums, so there are none to audit.")
 
     @classmethod
     def reads(cls, theta: Mapping[str, Any], model: Model | None) -> bool:

@@ -1,7 +1,7 @@
 """Noise on whole numbers: OpenDP's discrete Laplace and Gaussian, at the smallest sufficient scale.
 
 Its privacy map, not our arithmetic, is what confirms ε, or ρ. OpenDP takes no seed, so a seeded
-run, which is never for release, draws the same distribution with NumPy.
+run, which is never for release, draws the same distribution, of the same scale, with NumPy.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ def with_laplace(
         epsilon: What it costs then.
         source: Where randomness comes from.
     """
-    scale = sensitivity / epsilon
-    if source.seeded:
-        # The difference of two geometric variables has the same distribution.
-        one, other = source.generator().geometric(-math.expm1(-1 / scale), (2, len(true)))
-        return true + one - other, scale
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
+    scale = sensitivity / epsilon
     while (made := dp.m.make_laplace(domain, metric, scale=scale)).map(sensitivity) > epsilon:
         scale = math.nextafter(scale, math.inf)
+    if source.seeded:
+        # The difference of two geometric variables has the same distribution.
+        one, other = source.generator().geometric(-math.expm1(-1 / scale), (2, len(true)))
+        return true + one - other, scale
     return np.asarray(made(true.tolist()), dtype=np.int64), scale
 
 
@@ -78,15 +78,15 @@ def with_gaussian(
         rho: What it costs then.
         source: Where randomness comes from.
     """
-    scale = sensitivity / math.sqrt(2 * rho)
-    if source.seeded:
-        return true + _gaussian(source.generator(), scale, len(true)), scale
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
     domain, metric = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="f64")
+    scale = sensitivity / math.sqrt(2 * rho)
     while (made := dp.m.make_gaussian(domain, metric, scale=scale)).map(sensitivity) > rho:
         scale = math.nextafter(scale, math.inf)
+    if source.seeded:
+        return true + _gaussian(source.generator(), scale, len(true)), scale
     return np.asarray(made(true.tolist()), dtype=np.int64), scale
 
 

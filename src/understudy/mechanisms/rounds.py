@@ -31,32 +31,51 @@ from understudy.support.progress import stage
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """What was measured, and where a fit may begin."""
+    """What was measured, of whom, and where a fit may begin."""
 
-    measurements: tuple[Measurement, ...]
+    population: Population
+    evidence: tuple[Measurement, ...]
+    """What θ is inferred from."""
     near: np.ndarray | None
     """Where the last round was measured."""
     far: np.ndarray
     """Where a fit may begin if that leads nowhere."""
+    margins: tuple[Measurement, ...] = ()
+    """How public columns are weighted, where they are."""
+
+    @property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """All that was measured, in order."""
+        return (*self.margins, *self.evidence)
 
 
-def measure_margins(
-    request: Request, shares: Sequence[Allowance]
-) -> tuple[Request, tuple[Measurement, ...], Sequence[Allowance]]:
+def measure(
+    request: Request, shares: Sequence[Allowance], anchor: Mapping[str, Any] | None
+) -> Rounds:
+    """Measure round by round, as it suits the model."""
+    assert request.model is not None
+    request, before = _with_margins(request, shares[0])
+    by_tables = request.model.by_tables  # type: ignore[union-attr]
+    rounds = (measure_tables if by_tables else measure_scores)(
+        request, shares[len(before) :], anchor
+    )
+    return replace(rounds, margins=before)
+
+
+def _with_margins(request: Request, share: Allowance) -> tuple[Request, tuple[Measurement, ...]]:
     """Measure how public columns are weighted, where they are, and let rows stand for all people.
 
-    Returns the request with such public rows, what was measured, and ε of the rounds that are left.
+    Returns the request with such public rows, and what was measured.
     """
     skeleton, model = request.skeleton, request.model
     assert model is not None
     if not margins.needed(request.schema):
-        return request, (), shares
-    first = shares[0]
-    contribution = margins.margins(model, skeleton.public, first.norm)
-    measured = _measured(request, contribution, first, "Margins")
+        return request, ()
+    contribution = margins.margins(model, skeleton.public, share.norm)
+    measured = _measured(request, contribution, share, "Margins")
     rows = margins.as_population(measured, skeleton.public, request.source.generator())
     standing = replace(skeleton, public=rows, copied=False)
-    return replace(request, skeleton=standing), (measured,), shares[1:]
+    return replace(request, skeleton=standing), (measured,)
 
 
 def measure_scores(
@@ -94,7 +113,7 @@ def measure_scores(
         counted=not (evidence.measurements or population.known),
     )
     last = _measured(request, scores, shares[-1], "Scores")
-    return Rounds((*evidence.measurements, last), point, far)
+    return Rounds(population, (*evidence.measurements, last), point, far)
 
 
 def measure_tables(
@@ -132,7 +151,7 @@ def measure_tables(
         last = weighted(model, tables, norm)
         measured = (*measured, _measured(request, last, shares[-1], "Pairs"))
     far = Evidence(population, ()).with_size(prior_centre(model))
-    return Rounds(measured, None, far)
+    return Rounds(population, measured, None, far)
 
 
 def _at(model: Model, theta: Mapping[str, Any]) -> np.ndarray:

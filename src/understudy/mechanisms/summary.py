@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
+    from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
 
 FIRST_SHARE = 0.3
@@ -70,6 +71,7 @@ class Summary(Mechanism):
     weights = Weights.NONE
     needs_size = True
     earlier = EarlierTheta.WELCOME
+    by_sums = True
 
     def plan(self, request: Request) -> SummaryPlan:
         """Return the rounds; an anchor that is no value of the model is refused."""
@@ -94,6 +96,10 @@ class Summary(Mechanism):
     def samplers(self, model: Model) -> Sequence[str]:
         """It draws nothing from the table but noise."""
         return ("none",)
+
+    def measures(self, request: Request) -> Sequence[Measurement]:
+        """Return what its rounds measure."""
+        return self.plan(request).measure().measurements
 
     @property
     def origins(self) -> Sequence[str]:
@@ -200,30 +206,26 @@ class SummaryPlan(Plan):
         model, draws = self.request.model.row or self.request.model, self.mechanism.carried
         return replace(self.request, model=model if draws is None else carried(model, draws))
 
+    def measure(self) -> Rounds:
+        """Measure round by round: all that is ever taken from the table."""
+        from understudy.mechanisms.rounds import measure
+
+        return measure(self.of_rows(), self._shares, self.mechanism.anchor)
+
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
         from understudy.inference.evidence import Evidence
         from understudy.inference.history import ASSUMES
         from understudy.inference.posterior import infer
         from understudy.inference.shares import Shares
-        from understudy.mechanisms.rounds import (
-            measure_margins,
-            measure_scores,
-            measure_tables,
-            population_of,
-        )
 
-        request, before, shares = measure_margins(self.of_rows(), self._shares)
-        assert request.model is not None
-        measure = measure_tables if request.model.by_tables else measure_scores
-        rounds = measure(request, shares, self.mechanism.anchor)
+        request, rounds = self.request, self.measure()
         with stage(request.progress, "Inferring"):
-            evidence = Evidence(population_of(request), rounds.measurements)
+            evidence = Evidence(rounds.population, rounds.evidence)
             posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
         estimate, *draws = posterior.thetas
         released = {"estimate": estimate, "draws": draws}
-        measured = (*before, *rounds.measurements)
-        released["rounds"] = [each.to_dict() for each in measured]
+        released["rounds"] = [each.to_dict() for each in rounds.measurements]
         declared = Shares.declared(request.schema)
         reason, assumed = declared.no_intervals, self.mechanism.carried and ASSUMES
         released["intervals"] = {"valid": reason is None, "reason": reason}
@@ -232,7 +234,7 @@ class SummaryPlan(Plan):
         notes = [note for note in (declared.capped, reason, assumed) if note]
         return Drawn(
             thetas=[estimate] if request.tables == 1 else draws[: request.tables],
-            diagnostics=_diagnostics(posterior, measured) | {"notes": notes},
+            diagnostics=_diagnostics(posterior, rounds.measurements) | {"notes": notes},
             released=released,
         )
 

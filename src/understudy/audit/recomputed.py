@@ -1,0 +1,68 @@
+"""Sums, computed again: is each one the sum of what its records contribute, bit for bit?
+
+The guarantee needs w to be a function of the record alone: then a record that is added moves a sum
+by w(x) whatever else is in the table. So the sum is taken of a table in another order, of pieces of
+it, in which every record stands at another place of another chunk, and with a record at the
+beginning, in the middle and at the end; and each time whole numbers have to agree to the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from understudy.audit.records import chosen, joined
+from understudy.domain.skeleton import count_records
+from understudy.domain.tables import Columns
+from understudy.inference.contribution import Contribution, Wholes
+
+_CUTS = (1, 700, 2049)
+"""Where a table is cut: after each of them, everybody stands elsewhere in a chunk."""
+_PLACES = 3
+
+
+def fault_of(
+    contribution: Contribution,
+    table: Columns,
+    records: Columns,
+    generator: np.random.Generator,
+) -> str | None:
+    """Say what is wrong with sums of a contribution, if anything is.
+
+    Args:
+        contribution: What each record adds.
+        table: Records that stay, more than a chunk of them.
+        records: Those that are added, one at a time.
+        generator: Where the other order comes from.
+    """
+    return next(_faults(contribution, table, records, generator), None)
+
+
+def _faults(
+    contribution: Contribution, table: Columns, records: Columns, generator: np.random.Generator
+) -> Iterator[str]:
+    count, whole = count_records(table), contribution.total(table)
+    if not _same(whole, contribution.each(table).sum(axis=0)):
+        yield "is not that of what its records contribute"
+    if not _same(whole, contribution.total(chosen(table, generator.permutation(count)))):
+        yield "depends on the order of the records"
+    pieces = np.split(np.arange(count), [place for place in _CUTS if place < count])
+    cut = [contribution.total(chosen(table, piece)) for piece in pieces]
+    if not _same(whole, np.sum(cut, axis=0)):
+        yield "depends on how the table is cut"
+    added = contribution.each(records)
+    for number in range(count_records(records)):
+        place = (number % _PLACES) * count // (_PLACES - 1)
+        parts = (slice(0, place), slice(place, None))
+        head, tail = (chosen(table, part) for part in parts)
+        more = joined(head, chosen(records, [number]), tail)
+        if not _same(contribution.total(more) - whole, added[number]):
+            yield "is moved by a record that is added by something else than it contributes"
+
+
+def _same(one: Wholes, other: Wholes) -> bool:
+    """Whether two sums are the same whole numbers."""
+    return np.array_equal(one, other) and all(
+        np.issubdtype(values.dtype, np.integer) for values in (one, other)
+    )
