@@ -105,6 +105,10 @@ class Model:
     record_slope: Callable[[Theta, Data], jax.Array] | None = field(default=None, repr=False)
     """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
     is a cheaper way to it than automatic differentiation."""
+    balanced: Callable[[np.random.Generator, Theta, Columns, int], Columns] | None = field(
+        default=None, repr=False
+    )
+    """The same as `simulate`, with rows that are evenly spread (`balance.py`), where it can."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
     rows_per_record: int = 1

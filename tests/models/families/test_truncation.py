@@ -8,8 +8,8 @@ import scipy.stats
 from family_checks import LEVEL, continuous, count
 from understudy._jax import jax, jnp
 from understudy.models.families.truncation import (
+    inverting,
     log_integral,
-    simulating,
 )
 
 
@@ -35,19 +35,28 @@ def test_the_integral_of_a_concave_function_s_exponential(low, high):
     assert float(ours) == pytest.approx(top + np.log(exact), rel=1e-9, abs=1e-9)
 
 
+CUBIC = inverting(continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u))
+"""The mass of [0, u] is u³ whatever η and θ say, on a column from 10 to 30."""
+SHARES = np.array([1e-9, 0.2, 0.5, 0.7, 1 - 1e-9])
+
+
 def test_numbers_are_drawn_from_the_mass_below_them():
-    """The mass of [0, u] is u³ whatever η and θ say, on a column from 10 to 30."""
-    simulate = simulating(continuous(10.0, 30.0), lambda eta, theta: lambda u: 3 * jnp.log(u))
-    values = simulate(jax.random.key(0), jnp.zeros(4000), {})
+    values = CUBIC["simulate"](jax.random.key(0), jnp.zeros(4000), {})
     assert scipy.stats.kstest((values - 10) / 20, lambda u: np.clip(u, 0, 1) ** 3).pvalue > LEVEL
+
+
+def test_a_quantile_of_a_number_has_its_share_of_the_mass_below_it():
+    values = CUBIC["quantile"](SHARES, jnp.zeros(5), {})
+    np.testing.assert_allclose(values, 10 + 20 * np.cbrt(SHARES), rtol=1e-12)
 
 
 @pytest.mark.parametrize("largest", [1, 6])
 def test_counts_are_drawn_from_the_mass_up_to_them(largest):
     """Every count is as likely as any other, on a column that begins at 5."""
-    column = count(largest, lower=5)
-    simulate = simulating(column, lambda eta, theta: lambda k: jnp.log(k + 1))
-    values = simulate(jax.random.key(0), jnp.zeros(7000), {})
+    level = inverting(count(largest, lower=5), lambda eta, theta: lambda k: jnp.log(k + 1))
+    values = level["simulate"](jax.random.key(0), jnp.zeros(7000), {})
     times = np.bincount(values.astype(int) - 5, minlength=largest + 1)
     assert len(times) == largest + 1
     assert scipy.stats.chisquare(times).pvalue > LEVEL
+    quantiles = level["quantile"](SHARES, jnp.zeros(5), {})
+    np.testing.assert_array_equal(quantiles, 4 + np.ceil(SHARES * (largest + 1)))

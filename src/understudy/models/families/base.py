@@ -16,6 +16,7 @@ import numpy as np
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.errors import BadInput
+from understudy.models.balance import Floats
 from understudy.models.base import Data, Theta
 from understudy.models.priors import Prior
 
@@ -45,6 +46,8 @@ class Family:
     """The record log-likelihood, from the linear predictor η, θ and what `prepare` returned."""
     simulate: Callable[[jax.Array, jax.Array, Theta], np.ndarray]
     """Values of the outcome, from a key, η and θ."""
+    quantile: Callable[[Floats, jax.Array, Theta], np.ndarray]
+    """The inverse distribution function: the outcome at a number from 0 to 1, from it, η and θ."""
     predictors: tuple[int, ...] = ()
     """Shape of one record's η: a number, or one for each level but the first."""
     intercept: Prior | None = COEFFICIENTS
@@ -69,7 +72,7 @@ def scaled(values: np.ndarray, column: Column) -> jax.Array:
     return jnp.asarray((values - column.lower) / column.width)
 
 
-def unscaled(u: jax.Array, column: Column) -> np.ndarray:
+def unscaled(u: jax.Array | np.ndarray, column: Column) -> np.ndarray:
     """Return outcomes from u, within the bounds whatever rounding does."""
     values = column.lower + column.width * np.asarray(u)
     return np.clip(values, column.lower, column.upper)

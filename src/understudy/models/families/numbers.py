@@ -48,7 +48,7 @@ from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
 from understudy.models.beta import edge, logarithms
 from understudy.models.families.base import Extra, Family, accept, scaled
-from understudy.models.families.truncation import LogMass, log_integral, simulating
+from understudy.models.families.truncation import LogMass, inverting, log_integral
 from understudy.models.priors import Prior
 
 _SIGMA = Extra("sigma", Prior("half-normal", (0.5,)))
@@ -91,7 +91,7 @@ def gaussian(column: Column) -> Family:
         extras=(_SIGMA,),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        **inverting(column, log_mass_at),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -150,7 +150,7 @@ def student(column: Column) -> Family:
         extras=(_SIGMA, _NU),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        **inverting(column, log_mass_at),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -204,7 +204,7 @@ def lognormal(column: Column) -> Family:
         extras=(_LOG_SIGMA,),
         prepare=lambda values: {"log_u": logarithms(values, column)["log_u"]},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        **inverting(column, log_mass_at),
         intercept=LOG_INTERCEPT,
     )
 
@@ -235,7 +235,7 @@ def gamma(column: Column) -> Family:
             "log_u": logarithms(values, column)["log_u"],
         },
         loglik=loglik,
-        simulate=simulating(column, log_mass_at),
+        **inverting(column, log_mass_at),
         intercept=LOG_INTERCEPT,
     )
 

@@ -5,22 +5,25 @@ is chosen for it, falls off at least as fast as a parabola. Gauss-Legendre nodes
 part of the interval in which exp(g) is within exp(−32) of its largest value there; 32 of them give
 ten digits (tested), in log space throughout, so that a centre far outside the bounds does no harm.
 
-Draws invert the distribution function by bisection. It is the same function that normalises the
-density, so that what is simulated is what is scored.
+Draws and quantiles invert the distribution function by bisection. It is the same function that
+normalises the density, so that what is simulated is what is scored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypedDict
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column
+from understudy.models.balance import Floats
 from understudy.models.base import Theta
 from understudy.models.families.base import unscaled
 
 Simulate = Callable[[jax.Array, jax.Array, Theta], np.ndarray]
+Quantile = Callable[[Floats, jax.Array, Theta], np.ndarray]
 LogMass = Callable[[jax.Array], jax.Array]
 
 _NATS = 32.0
@@ -58,8 +61,15 @@ def log_integral(
     return top[..., 0] + jnp.log(total) + jnp.log(width)
 
 
-def simulating(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]) -> Simulate:
-    """Return the simulation of a family, from the log mass of [0, u] or of 0, ..., k at η and θ.
+class Inverse(TypedDict):
+    """What inverting the distribution function gives a family."""
+
+    simulate: Simulate
+    quantile: Quantile
+
+
+def inverting(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass]) -> Inverse:
+    """Return draws and quantiles of a family, from the log mass of [0, u] or 0, ..., k at η and θ.
 
     The unit interval is halved on the scale of u^(1/8), as a density may have much of its mass next
     to zero.
@@ -67,28 +77,34 @@ def simulating(column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass
     largest = int(column.width)
 
     @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def inverse(share: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
         log_mass = log_mass_at(eta, theta)
         if column.whole:
             ends = jnp.full(eta.shape, -1.0), jnp.full(eta.shape, float(largest))
-            return _inverted(key, log_mass, ends, jnp.ceil, largest.bit_length() + 1)
+            return _inverted(share, log_mass, ends, jnp.ceil, largest.bit_length() + 1)
         ends = jnp.zeros(eta.shape), jnp.ones(eta.shape)
-        return _inverted(key, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS) ** _POWER
+        root = _inverted(share, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS)
+        return root**_POWER
 
-    if column.whole:
-        return lambda key, eta, theta: column.lower + np.asarray(draw(key, eta, theta))
-    return lambda key, eta, theta: unscaled(draw(key, eta, theta), column)
+    def quantile(share: Floats | jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
+        found = inverse(jnp.asarray(share), eta, theta)
+        return column.lower + np.asarray(found) if column.whole else unscaled(found, column)
+
+    def simulate(key: jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
+        return quantile(jax.random.uniform(key, eta.shape), eta, theta)
+
+    return {"simulate": simulate, "quantile": quantile}
 
 
 def _inverted(
-    key: jax.Array,
+    share: jax.Array,
     log_mass: LogMass,
     ends: tuple[jax.Array, jax.Array],
     rounded: Callable[[jax.Array], jax.Array],
     halvings: int,
 ) -> jax.Array:
-    """Return draws between the ends, where `log_mass` is the log mass up to a place."""
-    target = jnp.log(jax.random.uniform(key, ends[1].shape)) + log_mass(ends[1])
+    """Return where a share of the mass is reached; `log_mass` is the log mass up to a place."""
+    target = jnp.log(share) + log_mass(ends[1])
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         # Where the ends are neighbours already, the middle may be the upper one: nothing changes.

@@ -17,8 +17,9 @@ import numpy as np
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.models.balance import Floats, codes_at
 from understudy.models.base import Data, Parameter, Theta
-from understudy.models.table.variables import Codes, Floats, Variable, draw_codes
+from understudy.models.table.variables import Codes, Variable
 
 CodesOf = dict[str, Codes]
 
@@ -159,11 +160,15 @@ class Effects:
         self, generator: np.random.Generator, theta: Theta, codes: CodesOf, rows: int
     ) -> Codes:
         """Draw a code for each record, given the predictors."""
+        return self.at(generator.uniform(size=rows), theta, codes)[0]
+
+    def at(self, u: Floats, theta: Theta, codes: CodesOf) -> tuple[Codes, Floats]:
+        """Return each record's code at u given the predictors, and how far within it u lies."""
+        rows = len(u)
         if self.grid is not None:
-            shares = self.log_shares(theta, self.grid)
-            return draw_codes(generator, shares, self.cells(codes, rows))
-        shares = self.log_shares(theta, self.matrix(codes, rows))
-        return draw_codes(generator, shares, np.arange(rows))
+            shares = jnp.exp(self.log_shares(theta, self.grid))
+            return codes_at(u, shares, self.cells(codes, rows))
+        return codes_at(u, jnp.exp(self.log_shares(theta, self.matrix(codes, rows))))
 
     @property
     def _code(self) -> str:
