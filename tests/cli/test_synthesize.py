@@ -441,3 +441,10 @@ def test_a_summary_has_no_sampler(tmp_path, survey, capsys):
     job += ["--out", tmp_path / "out", "--model", "beta", "--mechanism", "summary"]
     assert cli.run([*map(str, job), "--epsilon", "1", "--sampler", "nuts"]) == 2
     assert "draws nothing but noise: leave out --sampler" in capsys.readouterr().err
+
+
+def test_balanced_rows_are_recorded(desk):
+    release = histogram(desk, "out", "--balanced")
+    assert parameters(release)["balanced"] is True
+    assert "The rows are balanced" in (release / "public" / "guarantee.txt").read_text()
+    assert parameters(histogram(desk, "other"))["balanced"] is False

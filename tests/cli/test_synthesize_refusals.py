@@ -449,3 +449,28 @@ def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
 def test_the_assumption_does_not_reveal_whether_the_chains_converged(desk, capsys):
     assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
     assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
+
+
+def test_balanced_rows_of_a_table_with_rules(says, edit):
+    edit("survey.toml", "[table]", '[[rules]]\nthen = "salary <= 1000000"\n\n[table]')
+    said = says(*JOB, *HISTOGRAM, "--balanced")
+    assert "structural rules" in said
+    assert "leave out --balanced" in said
+
+
+def test_balanced_rows_of_a_model_in_a_file(says, desk):
+    (desk / "model.py").write_text(ONE_COLUMN)
+    said = says(*JOB, "--model", "model.py:pay", "--epsilon", "2", "--balanced")
+    assert "draws its rows by functions of its own" in said
+
+
+ONE_COLUMN = """\
+import numpyro
+import numpyro.distributions as dist
+
+
+def pay(salary, n):
+    rate = numpyro.sample("rate", dist.Gamma(2.0, 1.0))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.Exponential(rate / 1e5), obs=salary)
+"""

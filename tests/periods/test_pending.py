@@ -70,3 +70,16 @@ def test_a_quote_is_what_the_release_then_costs(office):
     made.write(office / "out")
     following = PendingRelease.of(office / "POLICY.toml", "2026-02", office / "ledger.db")
     assert following.mechanism.anchor == made.parameters[0]["parameters"]
+
+
+def test_a_policy_s_rows_may_be_balanced(office):
+    policy = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db").policy
+    replace(policy, balanced=True).write(office / "POLICY.toml")
+    for period, table in (("2026-01", 1), ("2026-02", 2)):
+        made = us.release(
+            office / "POLICY.toml", office / f"{table}.csv", period=period,
+            ledger=office / "ledger.db",
+        )  # fmt: skip
+        assert made.parameters[0]["balanced"] is True
+        assert "The rows are balanced" in str(made.guarantee)
+        made.write(office / period)

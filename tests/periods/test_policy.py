@@ -52,7 +52,8 @@ def policy(schema, **changes):
         {"anchor": None, "threshold": None, "rows": 100},
         {"anchor": {"1|state_offset": [0.5, -1.5], "b": [[1.0, 2.0], [3.0, 4.0]]}},
         {"model": "pay ~ 1", "family": "gamma", "priors": ("Intercept=normal(0, 1)",)},
-        {"mechanism": "censor-w", "threshold": None, "c1": 0.8, "c2": 0.2},
+        {"mechanism": "censor-w", "threshold": None, "c1": 0.8, "c2": 0.0},
+        {"balanced": True},
     ],
 )
 def test_what_is_written_is_read_back(schema, tmp_path, changes):
@@ -71,6 +72,8 @@ def test_what_is_written_is_read_back(schema, tmp_path, changes):
         ("phi = 0.25", "phi = 0.26"),
         ("threshold = 2.0", ""),
         ("threshold = 2.0", "threshold = 2.0\nc1 = 1.0"),
+        ("threshold = 2.0", "threshold = 2.0\nbalanced = true"),
+        ("threshold = 2.0", "threshold = 2.0\nbalanced = 'yes'"),
         ("threshold = 2.0", "threshold = 2.0\nnote = 'x'"),
         ("digest = ", "digest = 1 #"),
         ("epsilon = 0.5", "epsilon = ="),
@@ -267,3 +270,9 @@ def test_a_model_with_a_schema_of_its_own_does_not_get_around_the_policy_s(tmp_p
     assert policy.load_model(declared, own) is own
     with pytest.raises(Refused, match="was built with another schema than the policy's"):
         policy.load_model(declared, us.beta(wider))
+
+
+def test_a_policy_that_asks_for_independent_rows_says_nothing_of_it(schema):
+    """So that a policy from before there were balanced rows still fits its digest."""
+    assert "balanced" not in policy(schema).to_toml()
+    assert "balanced = true" in policy(schema, balanced=True).to_toml()

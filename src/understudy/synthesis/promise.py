@@ -52,6 +52,8 @@ def _assumed(request: Request) -> Iterator[str]:
         yield from _about_the_table(request)
     if request.kind.states_epsilon:
         yield assumptions.ADDS_UP
+    if request.balanced:
+        yield assumptions.BALANCED
     if request.source.seeded:
         yield SEEDED[0].upper() + SEEDED[1:]
 
