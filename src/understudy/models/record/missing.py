@@ -19,7 +19,7 @@ from understudy.domain.schema import Column
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.balance import among_public, evenly
-from understudy.models.base import Data, Model, Parameter, Theta, extended, without
+from understudy.models.base import Balanced, Data, Model, Parameter, Theta, extended, without
 
 _MISSING = "value missing"
 _SMALLEST, _LARGEST = 1e-100, 1 - 2.0**-53
@@ -67,23 +67,6 @@ def with_missing_values(model: Model) -> Model:
         code = np.nan if outcome.numeric else -1
         return {**simulated, outcome.name: np.where(missing, code, values)}
 
-    def balanced(
-        generator: np.random.Generator, theta: Theta, public: Columns, rows: int
-    ) -> Columns:
-        """Decide first what is missing; the values are then evenly spread over those that are not.
-
-        So none of a balanced table's values is lost by chance.
-        """
-        assert model.balanced is not None
-        u = evenly(generator, rows, among_public(model.schema, public))
-        there = u >= float(theta[probability.name])
-        values = np.full(rows, np.nan) if outcome.numeric else np.full(rows, -1)
-        if there.any():
-            beside = {name: np.asarray(column)[there] for name, column in public.items()}
-            own = without(theta, probability.name)
-            values[there] = model.balanced(generator, own, beside, int(there.sum()))[outcome.name]
-        return {outcome.name: values}
-
     return replace(
         model,
         parameters=(*model.parameters, probability),
@@ -92,8 +75,31 @@ def with_missing_values(model: Model) -> Model:
         record_loglik=record_loglik,
         record_slope=None,
         simulate=simulate,
-        balanced=None if model.balanced is None else balanced,
+        balanced=None if model.balanced is None else _balancing(model, probability.name),
     )
+
+
+def _balancing(model: Model, probability: str) -> Balanced:
+    """Return what spreads evenly which values are missing, and then values over all other rows.
+
+    A balanced table that lost values by chance afterwards would be balanced no more.
+    """
+    (outcome,) = model.schema.confidential
+
+    def balanced(
+        generator: np.random.Generator, theta: Theta, public: Columns, rows: int
+    ) -> Columns:
+        assert model.balanced is not None
+        u = evenly(generator, rows, among_public(model.schema, public))
+        there = u >= float(theta[probability])
+        values = np.full(rows, np.nan) if outcome.numeric else np.full(rows, -1)
+        if there.any():
+            beside = {name: np.asarray(column)[there] for name, column in public.items()}
+            own, count = without(theta, probability), int(there.sum())
+            values[there] = model.balanced(generator, own, beside, count)[outcome.name]
+        return {outcome.name: values}
+
+    return balanced
 
 
 def is_missing(values: np.ndarray, column: Column) -> np.ndarray:
