@@ -1,14 +1,15 @@
 """Utility of `summary` beside the posterior without privacy and `anchored`.
 
-    python benchmarks/summary.py beta [--runs 40] [--mechanism summary]
+    python benchmarks/summary.py beta [--runs 40] [--mechanism summary] [--balanced]
     python benchmarks/summary.py cps --data ../shared/data [--runs 10]
     python benchmarks/summary.py survey [--runs 10]
 
 `beta`: tables of 2000 records from Beta(0.5, 3). `cps`: hourly earnings of 2004 on degree, gender
 and age, a beta regression with public predictors. `survey`: the embedded survey's salaries, a beta
-regression with twelve parameters. Printed are the mean max-ECDF of one synthetic table of
-independent rows with its standard error, and the median of the seconds of a synthesis, the first
-run with its compilation beside it. Add-remove, strict, no history. Seeds are fixed.
+regression with twelve parameters. Printed are the mean max-ECDF of one synthetic table, of
+independent or of balanced rows, with its standard error, and the median of the seconds of a
+synthesis, the first run with its compilation beside it. Add-remove, strict, no history. Seeds are
+fixed.
 """
 
 from __future__ import annotations
@@ -79,13 +80,15 @@ def survey() -> Case:
     return Case(model, "salary", lambda run: table)
 
 
-def measure(case: Case, mechanism: us.Mechanism, runs: int, seed: int) -> str:
+def measure(
+    case: Case, mechanism: us.Mechanism, runs: int, seed: int, *, balanced: bool = False
+) -> str:
     """Return a cell of the table."""
     distances, seconds = [], []
     for run in range(runs):
         table = case.table(run)
         started = time.monotonic()
-        release = us.synthesize(case.model, table, mechanism, seed=seed + run)
+        release = us.synthesize(case.model, table, mechanism, balanced=balanced, seed=seed + run)
         seconds.append(time.monotonic() - started)
         real, made = (t[case.column].to_numpy() for t in (table, release.synthetic))
         distances.append(max_ecdf(real, made))
@@ -102,12 +105,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1000)
     parser.add_argument("--mechanism", default="summary", choices=["summary", "anchored"])
     parser.add_argument("--epsilon", type=float, nargs="*", default=EPSILONS)
+    parser.add_argument("--balanced", action="store_true")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     asked = parser.parse_args()
     case = {"beta": beta, "cps": lambda: cps(asked.data), "survey": survey}[asked.case]()
     for epsilon in asked.epsilon:
         mechanism = BY_NAME[asked.mechanism](epsilon=epsilon)  # type: ignore[call-arg]
-        print(f"{asked.case}, ε = {epsilon:g}: {measure(case, mechanism, asked.runs, asked.seed)}")
+        found = measure(case, mechanism, asked.runs, asked.seed, balanced=asked.balanced)
+        print(f"{asked.case}, ε = {epsilon:g}: {found}", flush=True)
 
 
 if __name__ == "__main__":

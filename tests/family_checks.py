@@ -19,6 +19,7 @@ from understudy.models.families import FAMILIES
 from understudy.models.formula import formula
 
 ROWS = 3000
+SHARES = (np.random.default_rng(3).permutation(ROWS) + 0.5) / ROWS
 LEVEL = 0.001
 """Each of the tests by chance false-alarms once in a thousand seeds, and the seeds are fixed."""
 FAR = np.array([1e-9, 0.01, 0.2, 0.5, 0.9, 0.999, 1 - 1e-9])
@@ -78,6 +79,11 @@ class Case:
     def simulate(self, rows=ROWS, seed=0):
         family, _ = built(self.family, self.column)
         return family.simulate(jax.random.key(seed), self.predictor(rows), self.jax_theta)
+
+    def quantiles(self):
+        """Return the outcome at each of `SHARES`."""
+        family, _ = built(self.family, self.column)
+        return family.quantile(SHARES, self.predictor(ROWS), self.jax_theta)
 
     @functools.cached_property
     def between(self):
@@ -168,6 +174,10 @@ class NumberChecks(Checks):
         values = simulated.simulate()
         assert scipy.stats.kstest(values, simulated.scipy.cdf).pvalue > LEVEL
 
+    def test_quantiles_have_their_share_of_the_mass_below_them(self, simulated):
+        below = simulated.scipy.cdf(simulated.quantiles())
+        np.testing.assert_allclose(below, SHARES, atol=1e-8)
+
 
 class ValueChecks(Checks):
     """Of counts and levels, whose values can be gone through."""
@@ -184,6 +194,12 @@ class ValueChecks(Checks):
         times = np.append(times[usual], times[~usual].sum())
         statistic = np.sum((times - expected) ** 2 / expected)
         assert scipy.stats.chi2.sf(statistic, len(expected) - 1) > LEVEL
+
+    def test_quantiles_have_their_share_of_the_probability_up_to_them(self, simulated):
+        up_to = np.cumsum(np.exp(simulated.everywhere))
+        clear = np.abs(SHARES[:, None] - up_to).min(axis=1) > 1e-8
+        expected = np.searchsorted(up_to, SHARES[clear])
+        np.testing.assert_array_equal(simulated.quantiles()[clear], expected)
 
 
 class CountChecks(ValueChecks):
@@ -274,7 +290,9 @@ class EdgeChecks(Checks):
                 theta = {e.name: jnp.asarray(_inside(e, extreme)) for e in family.extras}
                 for eta in (-40.0, -0.5, 0.5, 40.0):
                     linear = jnp.full((50, *family.predictors), eta)
-                    values = family.simulate(jax.random.key(1), linear, theta)
+                    drawn = family.simulate(jax.random.key(1), linear, theta)
+                    spread = family.quantile(np.linspace(0.0, 1 - 2**-53, 50), linear, theta)
+                    values = np.concatenate([drawn, spread])
                     if column.numeric:
                         assert ((values >= column.lower) & (values <= column.upper)).all()
                     else:

@@ -71,3 +71,38 @@ def _below(model, z, data, row):
 def middles(count, upper):
     """Return the middles of so many equal parts of [0, upper], for quadrature of a density of u."""
     return (np.arange(count) + 0.5) * upper / count
+
+
+def cells(columns, *names):
+    """Return the cell of each row of a table of gender, age and pay, pay in three parts."""
+    parts = {
+        "gender": (columns["gender"], 2),
+        "age": (columns["age"] - 25, 4),
+        "pay": (np.searchsorted([5.0, 20.0], columns["pay"]), 3),
+    }
+    own = [np.asarray(parts[name][0], dtype=np.int64) for name in names]
+    return np.ravel_multi_index(own, [parts[name][1] for name in names])
+
+
+def check_balanced_rows(model, theta, factor, *, tables=60, rows=480):
+    """Compare balanced tables of gender, age and pay with many independent rows, and with chance.
+
+    On average over tables the shares of the cells of one, two and three columns must be those of
+    the model; in each table they must vary less than the shares of independent rows do, whose
+    variance is multiplied by `factor`.
+    """
+    generator = np.random.default_rng(6)
+    many = model.simulate(jax.random.key(8), theta, {}, 400_000)
+    balanced = [model.balanced(generator, theta, {}, rows) for _ in range(tables)]
+    columns = ("gender", "age", "pay")
+    for names in itertools.chain(*(itertools.combinations(columns, k) for k in (1, 2, 3))):
+        true = cells(many, *names)
+        count = int(true.max()) + 1
+        expected = np.bincount(true, minlength=count) / len(true)
+        times = [np.bincount(cells(table, *names), minlength=count) for table in balanced]
+        shares = np.array(times) / rows
+        chance = expected * (1 - expected)
+        spread = np.sqrt(shares.var(axis=0, ddof=1) / tables + chance / len(true))
+        usual = expected > 0.001
+        assert (np.abs(shares.mean(axis=0) - expected) < 4 * spread)[usual].all(), names
+        assert np.mean((shares - expected) ** 2) < factor * chance.mean() / rows, names

@@ -10,6 +10,7 @@ import understudy as us
 from summaries import BETA, CONFIDENTIAL, LOGISTIC, OUTCOMES, PUBLIC, SHARE, schema_of
 from understudy.audit.sums import SumBench, lengths, simulated_request, told_apart
 from understudy.errors import BadInput
+from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import ScoreContribution
 from understudy.inference.measurement import Measurement, Noise
 from understudy.mechanisms import Summary, rounds
@@ -130,12 +131,13 @@ def test_a_clip_that_is_off_by_a_few_units_of_millions_is_found():
 
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_noise_of_half_the_scale_is_found(monkeypatch, adjacency):
-    right = rounds.with_laplace
+    right = rounds.with_noise
 
-    def half(true, *, sensitivity, epsilon, source):
-        return right(true, sensitivity=sensitivity, epsilon=2 * epsilon, source=source)
+    def half(true, *, sensitivity, allowance, source):
+        twice = Allowance(epsilon=2 * allowance.epsilon)
+        return right(true, sensitivity=sensitivity, allowance=twice, source=source)
 
-    monkeypatch.setattr(rounds, "with_laplace", half)
+    monkeypatch.setattr(rounds, "with_noise", half)
     found = audit(Summary(epsilon=0.1, adjacency=adjacency), adjacency=adjacency)
     assert found.claimed == 0.1
     assert found.largest_log_ratio == pytest.approx(0.2, rel=0.2)
@@ -192,11 +194,10 @@ def test_noise_is_compared_in_fractions():
     assert told_apart(measurement, 3.0) == 3 / Fraction(0.1)
     assert told_apart(measurement, np.inf) == np.inf
 
-    class Gaussian(Noise):
-        distribution = "discrete-gaussian"
 
-    with pytest.raises(BadInput, match="knows discrete Laplace noise"):
-        told_apart(replace(measurement, noise=Gaussian(0.1)), 3.0)
+def test_a_delta_is_refused():
+    with pytest.raises(BadInput, match="compares pure ε: leave out `delta`"):
+        audit(Summary(epsilon=1.0, delta=1e-6))
 
 
 def test_what_was_measured_of_two_neighbours_is_drawn():

@@ -17,6 +17,7 @@ from command_line import (
 )
 from understudy import cli
 from understudy.domain import tables
+from understudy.utility import max_ecdf
 
 
 @pytest.fixture
@@ -148,3 +149,15 @@ def test_a_sample_that_makes_no_sense(says, earlier):
 def test_a_place_that_does_not_exist_is_named_before_any_row_is_drawn(says):
     told = says("sample", "nothing", "--rows", "9", "-o", "nod/more.csv")
     assert told == "there is no directory 'nod'."
+
+
+def test_balanced_rows_are_drawn_where_they_are_asked_for(released, tmp_path):
+    """Twice the same shares, but for the last row, where independent rows differ by chance."""
+
+    def salaries(name, *more):
+        run("sample", released, "--rows", 400, *more, "-o", tmp_path / name)
+        return tables.read(tmp_path / name)["salary"].to_numpy(dtype=float)
+
+    one, other = (salaries(f"{name}.csv", "--balanced") for name in "ab")
+    assert max_ecdf(one, other) < 1.5 / 400
+    assert max_ecdf(one, salaries("c.csv")) > 2.5 / 400

@@ -461,3 +461,10 @@ def test_a_summary_with_a_delta_says_so_in_every_file(tmp_path, survey):
     assert "both with δ = 1e-06" in (made / "public" / "guarantee.txt").read_text()
     assert "δ = 1e-06" in (made / "public" / "card.html").read_text()
     assert "ρ" in (made / "internal" / "report.html").read_text()
+
+
+def test_balanced_rows_are_recorded(desk):
+    release = histogram(desk, "out", "--balanced")
+    assert parameters(release)["balanced"] is True
+    assert "The rows are balanced" in (release / "public" / "guarantee.txt").read_text()
+    assert parameters(histogram(desk, "other"))["balanced"] is False

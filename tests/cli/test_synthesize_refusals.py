@@ -473,3 +473,28 @@ def test_a_delta_and_a_ledger_without_one(says, desk, monkeypatch):
     said = says(*JOB, *SUMMARY, "--delta", "1e-6", "--ledger", "ledger.db", code=3)
     assert "a budget of pure ε, and a release with a --delta has none" in said
     assert "nothing was charged" in said
+
+
+def test_balanced_rows_of_a_table_with_rules(says, edit):
+    edit("survey.toml", "[table]", '[[rules]]\nthen = "salary <= 1000000"\n\n[table]')
+    said = says(*JOB, *HISTOGRAM, "--balanced")
+    assert "structural rules" in said
+    assert "leave out --balanced" in said
+
+
+def test_balanced_rows_of_a_model_in_a_file(says, desk):
+    (desk / "model.py").write_text(ONE_COLUMN)
+    said = says(*JOB, "--model", "model.py:pay", "--epsilon", "2", "--balanced")
+    assert "draws its rows by functions of its own" in said
+
+
+ONE_COLUMN = """\
+import numpyro
+import numpyro.distributions as dist
+
+
+def pay(salary, n):
+    rate = numpyro.sample("rate", dist.Gamma(2.0, 1.0))
+    with numpyro.plate("records", n):
+        numpyro.sample("salary", dist.Exponential(rate / 1e5), obs=salary)
+"""

@@ -90,3 +90,18 @@ def test_a_number_of_rows_that_makes_no_sense_is_refused(rows):
 def test_predictors_without_a_public_column_are_refused():
     with pytest.raises(BadInput, match="declares no public column"):
         skeleton_for(schema_of(), TABLE, REPLACE, separate={})
+
+
+def test_balanced_no_row_is_taken_once_more_before_all_others_are():
+    public = {"a": np.arange(7), "b": -np.arange(7)}
+    more = Skeleton(public, 24, copied=True).drawn(np.random.default_rng(2), balanced=True)
+    assert set(Counter(more["a"].tolist()).values()) == {3, 4}
+    assert np.array_equal(more["b"], -more["a"])
+    taken = Counter()
+    for seed in range(700):
+        fewer = Skeleton(public, 3).drawn(np.random.default_rng(seed), balanced=True)["a"]
+        assert len(set(fewer.tolist())) == 3
+        taken[fewer[0].item()] += 1
+    assert all(abs(taken[row] - 100) < 45 for row in range(7)), "in no order"
+    whole = Skeleton(public, 7, copied=True).drawn(np.random.default_rng(1), balanced=True)
+    assert sorted(whole["a"]) == list(range(7))

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from types import SimpleNamespace
 
+import numpyro
+import numpyro.distributions as dist
 import pytest
 
+import understudy as us
 from understudy.errors import BadInput
 from understudy.mechanisms import (
     CensorUw,
@@ -14,6 +17,7 @@ from understudy.mechanisms import (
     Weighted,
     WeightedE,
 )
+from understudy.mechanisms.base import check_balanced
 from understudy.mechanisms.reference import Reference
 from understudy.privacy.guarantee import Kind
 
@@ -68,3 +72,23 @@ def test_what_has_learned_nowhere_else_says_so_and_goes_on_as_it_is():
         CensorUw.check_serves(None, None, public=True)
     with pytest.raises(BadInput, match="need a model to simulate from"):
         CensorUw.simulator({}, None, schema=None, model=None)
+
+
+def test_balanced_rows_are_refused_where_they_cannot_be_had():
+    def of_their_own(x, n):
+        rate = numpyro.sample("rate", dist.Gamma(2.0, 1.0))
+        with numpyro.plate("records", n):
+            numpyro.sample("x", dist.Exponential(rate), obs=x)
+
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+    schema = us.Schema.from_dict({"columns": {"x": column}})
+    ruled = us.Schema.from_dict({"columns": {"x": column}, "rules": [{"then": "x < 0.5"}]})
+    check_balanced(True, schema, us.beta(schema))
+    check_balanced(True, schema, None)
+    check_balanced(False, ruled, None)
+    with pytest.raises(us.BadInput, match="'of_their_own' draws its rows by functions of its own"):
+        check_balanced(True, schema, us.from_numpyro(of_their_own, schema=schema))
+    with pytest.raises(us.BadInput, match="the schema declares structural rules"):
+        check_balanced(True, ruled, us.beta(ruled))
+    with pytest.raises(us.BadInput, match="`balanced` must be True or False, not 'no'"):
+        check_balanced("no", schema, None)

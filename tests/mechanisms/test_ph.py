@@ -139,3 +139,15 @@ def test_a_histogram_needs_exactly_one_continuous_column(extra):
     schema = Schema.from_dict({"columns": {"x": COLUMN.to_dict(), "p": public} | extra})
     with pytest.raises(BadInput, match="exactly one confidential column"):
         ph.histogram_column(schema)
+
+
+def test_balanced_rows_have_each_bin_s_share_and_are_even_within_it():
+    schema = Schema.from_dict({"columns": {"x": COLUMN.to_dict()}})
+    draw = PerturbedHistogram.simulator(
+        {"counts": [0, 30, 0, 10]}, Source(3), schema=schema, model=None, balanced=True
+    )
+    values = draw({}, 400)["x"]
+    second, fourth = values[(values >= 0.5) & (values < 3)], values[values >= 5.5]
+    assert (len(second), len(fourth)) == (300, 100)
+    assert scipy.stats.kstest((second - 0.5) / 2.5, "uniform").statistic < 1.01 / 300
+    assert (np.diff(values) < 0).any(), "in no order"

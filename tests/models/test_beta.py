@@ -36,6 +36,12 @@ class TestBeta:
         # A false alarm once in a thousand seeds, and the seed is fixed.
         assert scipy.stats.kstest(u, scipy.stats.beta(0.6, 2.4).cdf).pvalue > 0.001
 
+    def test_balanced_outcomes_have_one_in_each_part_of_the_distribution(self):
+        theta = {"phi": jnp.asarray(0.2), "lambda": jnp.asarray(3.0)}
+        made = self.MODEL.balanced(np.random.default_rng(1), theta, {}, 2000)["pay"]
+        u = scipy.stats.beta(0.6, 2.4).cdf((made - 1000) / 4000)
+        assert np.array_equal(np.sort((2000 * u).astype(int)), np.arange(2000))
+
     def test_two_confidential_columns_are_refused_by_name(self):
         schema = Schema.from_dict({"columns": {"pay": PAY, "bonus": PAY}})
         with pytest.raises(BadInput, match="declares pay, bonus"):

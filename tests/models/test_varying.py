@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import kstest, norm
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Role, Schema
@@ -140,3 +141,28 @@ def test_simulated_groups_differ_by_their_intercepts():
 def _binary():
     outcome = {"role": str(Role.CONFIDENTIAL), "type": "binary"}
     return Schema.from_dict({"columns": {"y": outcome, "state": COLUMNS["state"]}})
+
+
+def test_balanced_rows_are_even_in_every_group():
+    """Where outcomes stand in their own distributions is even for each state, and altogether."""
+    model = formula("y ~ x + (1 | state)", family="gaussian", schema=SCHEMA)
+    theta = {
+        "Intercept": jnp.asarray(0.4),
+        "x": jnp.asarray(0.3),
+        STATE.sigma: jnp.asarray(0.2),
+        STATE.offset: jnp.asarray([-1.0, 0.0, 1.5]),
+        "sigma": jnp.asarray(0.15),
+    }
+    public = {
+        "x": np.linspace(0, 1, 720),
+        "state": np.arange(720) % 3,
+        AWKWARD.column: np.ones(720),
+    }
+    made = model.balanced(np.random.default_rng(0), theta, public, 720)["y"]
+    centre = 0.4 + 0.3 * public["x"] + 0.2 * np.array([-1.0, 0.0, 1.5])[public["state"]]
+    low, high = norm.cdf(-centre / 0.15), norm.cdf((1 - centre) / 0.15)
+    u = (norm.cdf((made - centre) / 0.15) - low) / (high - low)
+    assert np.array_equal(np.sort((720 * u + 1e-6).astype(int)), np.arange(720))
+    for code in range(3):
+        # Of independent rows the distance is this large in two of three tables.
+        assert kstest(u[public["state"] == code], "uniform").statistic < 0.045

@@ -93,3 +93,16 @@ def test_a_policy_with_a_delta_is_released_from_a_ledger_with_the_same_one(offic
     third = PendingRelease.of(office / "POLICY.toml", "2026-03", ledger).quote(office / "1.csv")
     assert not third.fits
     assert "it would be refused" in str(third)
+
+
+def test_a_policy_s_rows_may_be_balanced(office):
+    policy = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db").policy
+    replace(policy, balanced=True).write(office / "POLICY.toml")
+    for period, table in (("2026-01", 1), ("2026-02", 2)):
+        made = us.release(
+            office / "POLICY.toml", office / f"{table}.csv", period=period,
+            ledger=office / "ledger.db",
+        )  # fmt: skip
+        assert made.parameters[0]["balanced"] is True
+        assert "The rows are balanced" in str(made.guarantee)
+        made.write(office / period)

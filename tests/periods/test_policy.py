@@ -54,6 +54,7 @@ def policy(schema, **changes):
         {"model": "pay ~ 1", "family": "gamma", "priors": ("Intercept=normal(0, 1)",)},
         {"mechanism": "censor-w", "threshold": None, "c1": 0.8, "c2": 0.2},
         {"mechanism": "summary", "threshold": None, "delta": 1e-6},
+        {"balanced": True},
     ],
 )
 def test_what_is_written_is_read_back(schema, tmp_path, changes):
@@ -72,6 +73,8 @@ def test_what_is_written_is_read_back(schema, tmp_path, changes):
         ("phi = 0.25", "phi = 0.26"),
         ("threshold = 2.0", ""),
         ("threshold = 2.0", "threshold = 2.0\nc1 = 1.0"),
+        ("threshold = 2.0", "threshold = 2.0\nbalanced = true"),
+        ("threshold = 2.0", "threshold = 2.0\nbalanced = 'yes'"),
         ("threshold = 2.0", "threshold = 2.0\nnote = 'x'"),
         ("digest = ", "digest = 1 #"),
         ("epsilon = 0.5", "epsilon = ="),
@@ -268,3 +271,9 @@ def test_a_model_with_a_schema_of_its_own_does_not_get_around_the_policy_s(tmp_p
     assert policy.load_model(declared, own) is own
     with pytest.raises(Refused, match="was built with another schema than the policy's"):
         policy.load_model(declared, us.beta(wider))
+
+
+def test_a_policy_that_asks_for_independent_rows_says_nothing_of_it(schema):
+    """So that a policy from before there were balanced rows still fits its digest."""
+    assert "balanced" not in policy(schema).to_toml()
+    assert "balanced = true" in policy(schema, balanced=True).to_toml()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Family, Prior, Quiet, SchemaFile, check_new, load
+from understudy.cli.options import Balanced, Family, Prior, Quiet, SchemaFile, check_new, load
 from understudy.errors import BadInput
 from understudy.privacy.rounding import plain
 
@@ -50,6 +50,7 @@ def calibrate(
     rows: Annotated[
         int | None, typer.Option(help="Rows of each release; default: the declared size.")
     ] = None,
+    balanced: Balanced = False,
     budget: Annotated[
         float | None, typer.Option(help="Budget of the ledger; default: ε times the periods.")
     ] = None,
@@ -87,6 +88,7 @@ def calibrate(
             mechanisms=mechanism,
             adjacency=adjacency,
             rows=rows,
+            balanced=balanced,
             population=population,
             budget=budget,
             periods=periods,

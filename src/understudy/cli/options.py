@@ -35,6 +35,14 @@ SchemaFile = Annotated[Path, typer.Option("--schema", help="Schema that declares
 Seed = Annotated[
     int | None, typer.Option(help="Fix the randomness; the result is then NOT for release.")
 ]
+Balanced = Annotated[
+    bool,
+    typer.Option(
+        "--balanced",
+        help="Rows by systematic sampling: less noise in every distribution; not for combining "
+        "rules or tests that assume independent rows.",
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace an earlier release in that place.")]
 Family = Annotated[
     str | None, typer.Option(help="Family of a formula: gaussian, beta, poisson, ...")

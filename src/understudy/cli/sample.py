@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Quiet, check_new, tell
+from understudy.cli.options import Balanced, Quiet, check_new, tell
 
 
 def sample(
@@ -26,6 +26,7 @@ def sample(
     model: Annotated[
         str | None, typer.Option(help="path/to/file.py:function, if the release was made with it.")
     ] = None,
+    balanced: Balanced = False,
     seed: Annotated[int | None, typer.Option(help="Fix the randomness.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     quiet: Quiet = False,
@@ -39,7 +40,9 @@ def sample(
     tables.check_writable(out)
     check_new(out, force=force, what="file")
     with shown(quiet=quiet) as progress, stage(progress, "Sampling"):
-        frame = simulation.sample(public, rows=rows, predictors=predictors, model=model, seed=seed)
+        frame = simulation.sample(
+            public, rows=rows, predictors=predictors, model=model, balanced=balanced, seed=seed
+        )
         with written_atomically(out) as file:
             tables.write(frame, file)
     if not quiet:

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from understudy.cli.options import (
+    Balanced,
     Data,
     Family,
     Force,
@@ -94,6 +95,7 @@ def synthesize(
         str, typer.Option(help="auto, exact (up to 10 parameters) or nuts.")
     ] = "auto",
     tables: Annotated[int, typer.Option(help="Tables to draw; each costs ε.")] = 1,
+    balanced: Balanced = False,
     ledger: Annotated[
         str | None, typer.Option(help="Ledger to charge before anything is drawn.")
     ] = None,
@@ -158,6 +160,7 @@ def synthesize(
             chosen,
             rows=rows,
             tables=tables,
+            balanced=balanced,
             predictors=predictors,
             sampler=sampler,
             ledger=ledger,

@@ -40,8 +40,10 @@ class Skeleton:
                 f"`rows` must be a positive whole number up to {LARGEST_ROWS:,}, not {self.rows!r}."
             )
 
-    def drawn(self, generator: np.random.Generator) -> Columns:
+    def drawn(self, generator: np.random.Generator, *, balanced: bool = False) -> Columns:
         """Return the public rows: each once, or with replacement where another number is wanted.
+
+        Balanced, no row is taken once more before all others are.
 
         Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
         then the order of its public values would tell what no ε accounts for.
@@ -51,6 +53,9 @@ class Skeleton:
             return self.public
         if self.rows == available:
             chosen = generator.permutation(available)
+        elif balanced:
+            # Which rows are taken, and where they stand, are both left to chance.
+            chosen = generator.permutation(np.resize(generator.permutation(available), self.rows))
         else:
             chosen = generator.integers(available, size=self.rows)
         return {name: values[chosen] for name, values in self.public.items()}

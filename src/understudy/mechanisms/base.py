@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from understudy._jax import jnp
@@ -175,7 +176,13 @@ class Mechanism(ABC):
 
     @classmethod
     def simulator(
-        cls, theta: Mapping[str, Any], source: Source, *, schema: Schema, model: Model | None
+        cls,
+        theta: Mapping[str, Any],
+        source: Source,
+        *,
+        schema: Schema,
+        model: Model | None,
+        balanced: bool = False,
     ) -> Callable[[Columns, int], Columns]:
         """Return what draws confidential columns from θ, for public ones and a number of rows.
 
@@ -184,9 +191,37 @@ class Mechanism(ABC):
             source: Where randomness comes from.
             schema: What the table is declared to hold.
             model: The model of a record, if the mechanism needs one.
+            balanced: Whether rows are evenly spread instead of independent.
         """
         if model is None:
             raise BadInput("these parameters need a model to simulate from.")
-        simulated = as_declared(model).simulate
+        declared = as_declared(model)
         values = {name: jnp.asarray(value) for name, value in theta.items()}
-        return lambda public, rows: simulated(source.key(), values, public, rows)
+        if not balanced:
+            return lambda public, rows: declared.simulate(source.key(), values, public, rows)
+        assert declared.balanced is not None
+        return partial(declared.balanced, source.generator(), values)
+
+
+def check_balanced(balanced: object, schema: Schema, model: Model | None) -> None:
+    """Refuse balanced rows where they cannot be had, before anything is charged or drawn.
+
+    Args:
+        balanced: Whether they are asked for.
+        schema: What the table is declared to hold.
+        model: The model of a record, if the mechanism needs one.
+    """
+    if not isinstance(balanced, bool):
+        raise BadInput(f"`balanced` must be True or False, not {balanced!r}.")
+    if not balanced:
+        return
+    if schema.rules:
+        raise BadInput(
+            "the schema declares structural rules, and rows that are drawn again until they obey "
+            "them would not be balanced: leave out `balanced`."
+        )
+    if model is not None and model.balanced is None:
+        raise BadInput(
+            f"'{model.title}' draws its rows by functions of its own, which cannot be balanced: "
+            f"leave out `balanced`, or use a model that comes with the library."
+        )

@@ -19,6 +19,7 @@ from understudy.mechanisms.noise import with_laplace
 from understudy.mechanisms.plan import Drawn, Plan, Price
 from understudy.mechanisms.published import numbers
 from understudy.mechanisms.request import Request
+from understudy.models.balance import among_public, codes_at, evenly
 from understudy.models.base import Model
 from understudy.privacy.accounting import Cost, exact, rounded_up, total
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
@@ -72,12 +73,26 @@ class PerturbedHistogram(Mechanism):
 
     @classmethod
     def simulator(
-        cls, theta: Mapping[str, Any], source: Source, *, schema: Schema, model: Model | None
+        cls,
+        theta: Mapping[str, Any],
+        source: Source,
+        *,
+        schema: Schema,
+        model: Model | None,
+        balanced: bool = False,
     ) -> Callable[[Columns, int], Columns]:
         """Return what draws records from noisy counts."""
         column, noisy = histogram_column(schema), np.asarray(theta["counts"])
         generator = source.generator()
-        return lambda public, rows: {column.name: draw_rows(noisy, column, rows, generator)}
+
+        def draw(public: Columns, rows: int) -> Columns:
+            if not balanced:
+                return {column.name: draw_rows(noisy, column, rows, generator)}
+            u = evenly(generator, rows, among_public(schema, public))
+            chosen, within = codes_at(u, _shares(noisy)[None], np.zeros(rows, dtype=np.int64))
+            return {column.name: column.lower + column.width * (chosen + within) / len(noisy)}
+
+        return draw
 
     @property
     def sensitivity(self) -> int:
@@ -177,8 +192,12 @@ def draw_rows(
     noisy: np.ndarray, column: Column, rows: int, generator: np.random.Generator
 ) -> np.ndarray:
     """Draw records: a bin in proportion to its count, then evenly within it."""
+    chosen = generator.choice(len(noisy), size=rows, p=_shares(noisy))
+    return column.lower + column.width * (chosen + generator.uniform(size=rows)) / len(noisy)
+
+
+def _shares(noisy: np.ndarray) -> np.ndarray:
+    """Return the share of each bin."""
     total = noisy.sum()
     # Noise can leave nothing; then the counts say nothing and every bin is as good.
-    shares = noisy / total if total > 0 else np.full(len(noisy), 1 / len(noisy))
-    chosen = generator.choice(len(noisy), size=rows, p=shares)
-    return column.lower + column.width * (chosen + generator.uniform(size=rows)) / len(noisy)
+    return noisy / total if total > 0 else np.full(len(noisy), 1 / len(noisy))

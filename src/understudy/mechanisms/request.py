@@ -39,6 +39,8 @@ class Request(Confidential):
     """`exact`, `nuts` or `none`."""
     tables: int = 1
     """Synthetic tables, each from a draw of its own."""
+    balanced: bool = False
+    """Whether synthetic rows are evenly spread instead of independent."""
     source: Source
     """Where randomness comes from."""
     accept_poor_mixing: bool = False

@@ -1,6 +1,7 @@
 """What a model is, and the models that come with the library.
 
 - `base.py`: what a model is: a prior, a record log-likelihood, and a way to simulate
+- `balance.py`: evenly spread rows instead of independent ones
 - `beta.py`: the paper's Beta synthesiser of one column
 - `log_gamma.py`: log Γ, for its density and for counts
 - `formula.py`: regression of one column by formula

@@ -21,6 +21,8 @@ from understudy.domain.tables import Columns
 
 Theta = dict[str, jax.Array]
 Data = dict[str, jax.Array]
+Balanced = Callable[[np.random.Generator, Theta, Columns, int], Columns]
+"""Simulates evenly spread rows, from a generator, θ, public columns and a number of rows."""
 
 GRID = 2.0**-20
 """Released parameters are multiples of this on the unconstrained scale: a public grid, so that no
@@ -105,6 +107,8 @@ class Model:
     record_slope: Callable[[Theta, Data], jax.Array] | None = field(default=None, repr=False)
     """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
     is a cheaper way to it than automatic differentiation; then f_θ is finite for every record."""
+    balanced: Balanced | None = field(default=None, repr=False)
+    """The same as `simulate`, with rows that are evenly spread (`balance.py`), where it can."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
     rows_per_record: int = 1

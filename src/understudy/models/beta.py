@@ -22,6 +22,7 @@ from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Schema, Type
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
+from understudy.models.balance import Floats, among_public, evenly
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.log_gamma import log_gamma
 
@@ -61,6 +62,14 @@ def beta(schema: Schema) -> Model:
         u = host_generator(key).beta(precision * mean, precision * (1 - mean), rows)
         return {outcome.name: outcome.lower + outcome.width * u}
 
+    def balanced(
+        generator: np.random.Generator, theta: Theta, public: Columns, rows: int
+    ) -> Columns:
+        u = evenly(generator, rows, among_public(schema, public))
+        precision, mean = float(theta["lambda"]), float(theta["phi"])
+        share = beta_quantile(u, precision * mean, precision * (1 - mean))
+        return {outcome.name: outcome.lower + outcome.width * share}
+
     return Model(
         title=f"beta model of {outcome.name}",
         schema=schema,
@@ -72,6 +81,7 @@ def beta(schema: Schema) -> Model:
         prepare=lambda columns: logarithms(columns[outcome.name], outcome),
         record_loglik=record_loglik,
         simulate=simulate,
+        balanced=balanced,
         spec={"name": "beta"},
     )
 
@@ -101,6 +111,13 @@ def beta_loglik(
     )
     at_edge = jnp.where(inside_u, 0.0, edge(a)) + jnp.where(inside_1mu, 0.0, edge(b))
     return finite_part + at_edge
+
+
+def beta_quantile(u: Floats, a: Floats | float, b: Floats | float) -> Floats:
+    """Return where Beta(a, b) has the share u of its mass below."""
+    from scipy.special import betaincinv
+
+    return np.asarray(betaincinv(a, b, u), dtype=np.float64)
 
 
 def edge(shape: jax.Array) -> jax.Array:

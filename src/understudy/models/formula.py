@@ -21,6 +21,7 @@ from understudy.domain.formulas import check_length
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
+from understudy.models.balance import among_public, evenly
 from understudy.models.base import Data, Model, Parameter, Theta
 from understudy.models.design import INTERCEPT, Design, design
 from understudy.models.families import FAMILIES, Extra, Family
@@ -76,6 +77,13 @@ def formula(
         linear = predictor.on_host(theta, public, rows)
         return {outcome.name: chosen.simulate(key, linear, theta)}
 
+    def balanced(
+        generator: np.random.Generator, theta: Theta, public: Columns, rows: int
+    ) -> Columns:
+        u = evenly(generator, rows, among_public(schema, public))
+        linear = predictor.linear(theta, predictor.prepare(public, rows))
+        return {outcome.name: chosen.quantile(u, linear, theta)}
+
     spec: dict[str, Any] = {"formula": text, "family": family}
     if given:
         spec["priors"] = {name: prior.to_list() for name, prior in given.items()}
@@ -87,6 +95,7 @@ def formula(
         prepare=prepare,
         record_loglik=record_loglik,
         simulate=simulate,
+        balanced=balanced,
         spec=spec,
     )
 

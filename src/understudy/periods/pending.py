@@ -176,6 +176,7 @@ class PendingRelease:
             table,
             self.mechanism,
             rows=self.policy.rows,
+            balanced=self.policy.balanced,
             calibrated_on=self.policy.reference_is,
             period=self.details["period"],
             progress=progress,
@@ -194,7 +195,10 @@ class PendingRelease:
             "model": spec_of(self.mechanism, self.model),
             "schema": self.schema.to_dict(),
         }
-        return period.text, simulate(published, skeleton, Source(None), model=self.model)
+        balanced = self.policy.balanced
+        return period.text, simulate(
+            published, skeleton, Source(None), model=self.model, balanced=balanced
+        )
 
 
 def release(

@@ -70,6 +70,8 @@ class Policy:
     """Of what the schema says."""
     rows: int | None = None
     """Rows of each synthetic table; None for those of its public columns."""
+    balanced: bool = False
+    """Whether these rows are evenly spread instead of independent."""
     budget: float
     """Of the ledger that pays for the periods."""
     population: str
@@ -135,6 +137,7 @@ class Policy:
     def _plain(self) -> dict[str, Any]:
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         plain |= {"adjacency": str(self.adjacency), "priors": list(self.priors)}
+        plain["balanced"] = self.balanced or None
         return {name: value for name, value in plain.items() if value not in (None, [])}
 
     def load_schema(self, beside: Path) -> Schema:
@@ -257,6 +260,7 @@ _CHOICES: dict[str, Container[str]] = {"mechanism": BY_NAME, "reference_is": CAL
 _TYPES: dict[tuple[str, ...], tuple[type, ...]] = {
     ("epsilon", "budget", "delta", "threshold", "c1", "c2"): (int, float),
     ("rows",): (int,),
+    ("balanced",): (bool,),
     ("bins",): (int, str),
     ("priors",): (list,),
     ("anchor",): (dict,),

@@ -25,6 +25,11 @@ SETTINGS = (
 )
 MODEL = "The model and its prior were chosen without looking at the confidential table."
 PUBLIC_FILES = "Only the files under public/ are published; diagnostics and the report stay inside."
+BALANCED = (
+    "The rows are balanced (systematic sampling): their distributions are less noisy than those of "
+    "independent rows, so combining rules, standard errors and tests that assume independent rows "
+    "do not apply to them."
+)
 
 ORIGINS = {
     "public": "The reference is public, and holds nothing that came from the confidential table.",

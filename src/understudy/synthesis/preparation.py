@@ -14,6 +14,7 @@ from understudy.domain.skeleton import skeleton_for, with_public_size
 from understudy.domain.tables import Columns, encode
 from understudy.errors import BadInput, Refused
 from understudy.mechanisms import Mechanism
+from understudy.mechanisms.base import check_balanced
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
@@ -32,6 +33,7 @@ def prepare(
     *,
     rows: int | None = None,
     tables: int = 1,
+    balanced: bool = False,
     predictors: Tabular | None = None,
     sampler: str = "auto",
     seed: int | None = None,
@@ -49,6 +51,7 @@ def prepare(
         raise BadInput(f"`calibrated_on` must be public or confidential, not {calibrated_on!r}.")
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     built = _declared(built) if mechanism.needs_model and built is not None else None
+    check_balanced(balanced, schema, built)
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":
         raise BadInput(f"{mechanism.name} draws no chains here: leave out `accept_poor_mixing`.")
@@ -74,6 +77,7 @@ def prepare(
         size=size,
         sampler=chosen,
         tables=tables,
+        balanced=balanced,
         source=source,
         accept_poor_mixing=accept_poor_mixing,
         calibrated_on=calibrated_on,

@@ -55,6 +55,8 @@ def _assumed(request: Request, *, with_delta: bool) -> Iterator[str]:
         yield assumptions.NORMAL_NOISE
     if request.kind.states_epsilon:
         yield assumptions.ADDS_UP_WITH_DELTA if with_delta else assumptions.ADDS_UP
+    if request.balanced:
+        yield assumptions.BALANCED
     if request.source.seeded:
         yield SEEDED[0].upper() + SEEDED[1:]
 

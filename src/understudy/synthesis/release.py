@@ -119,6 +119,7 @@ class Release(_Attached):
         rows: int,
         *,
         predictors: Tabular | None = None,
+        balanced: bool = False,
         seed: int | None = None,
     ) -> pd.DataFrame:
         """Draw more rows, at no cost to anybody's privacy; see `understudy.sample`.
@@ -126,11 +127,12 @@ class Release(_Attached):
         Args:
             rows: How many rows to draw.
             predictors: Public rows to draw beside; those of the release by default.
+            balanced: Draw evenly spread rows instead of independent ones.
             seed: Fixes the randomness.
         """
         from understudy.synthesis.simulation import sample
 
-        return sample(self, rows=rows, predictors=predictors, seed=seed)
+        return sample(self, rows=rows, predictors=predictors, balanced=balanced, seed=seed)
 
     def card(self) -> str:
         """Return the public card; only what is published goes into it."""

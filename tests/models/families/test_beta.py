@@ -3,7 +3,7 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from family_checks import LEVEL, ROWS, RULE, Case, EdgeChecks, NumberChecks, continuous
+from family_checks import LEVEL, ROWS, RULE, SHARES, Case, EdgeChecks, NumberChecks, continuous
 
 
 def beta(eta, precision):
@@ -54,3 +54,15 @@ class TestInflatedBeta:
         between = values[(values > 0) & (values < 1)]
         inside = beta(case.eta, case.theta["lambda"]).scipy
         assert scipy.stats.kstest(between, inside.cdf).pvalue > LEVEL
+
+    def test_quantiles_leave_out_no_share(self, case):
+        """At even shares, values are at the bounds and between them as often as is due."""
+        values = case.quantiles()
+        at_lower, at_upper = np.exp(case.loglik([0.0, 1.0]))
+        expected = [at_lower, at_upper if "at_bounds" in case.theta else 0.0]
+        shares = [np.mean(values == 0.0), np.mean(values == 1.0)]
+        np.testing.assert_allclose(shares, expected, atol=1.5 / ROWS)
+        assert (np.diff(values[np.argsort(SHARES)]) >= 0).all()
+        between = values[(values > 0) & (values < 1)]
+        inside = beta(case.eta, case.theta["lambda"]).scipy
+        assert scipy.stats.kstest(between, inside.cdf).statistic < 2 / len(between)

@@ -7,6 +7,7 @@ import numpyro
 import numpyro.distributions as dist
 import pandas as pd
 import pytest
+import scipy.stats
 
 import understudy as us
 from understudy._jax import jax, jnp
@@ -237,3 +238,38 @@ def test_missing_levels_reach_the_table():
 def test_histograms_have_no_bin_for_what_is_missing():
     with pytest.raises(us.BadInput, match="a missing value is in no bin"):
         us.synthesize(PAID, pay_table(), us.PerturbedHistogram(epsilon=1.0, bins=5))
+
+
+class TestBalancedRows:
+    def test_as_many_are_missing_as_is_due_and_the_others_are_even(self):
+        theta = {"phi": jnp.asarray(0.3), "lambda": jnp.asarray(6.0)}
+        theta["missing[pay]"] = jnp.asarray(0.214)
+        pay = MODEL.balanced(np.random.default_rng(0), theta, {}, 1000)["pay"]
+        there = pay[~np.isnan(pay)]
+        assert 1000 - len(there) in (213, 214, 215)
+        even = scipy.stats.kstest(there / 10, scipy.stats.beta(1.8, 4.2).cdf).statistic
+        assert even < 1.1 / len(there)
+
+    @pytest.mark.parametrize(("share", "lost"), [(0.0, 0), (1.0, 9)])
+    def test_all_or_none_may_be_missing(self, share, lost):
+        theta = {"phi": jnp.asarray(0.3), "lambda": jnp.asarray(6.0)}
+        theta["missing[pay]"] = jnp.asarray(share)
+        pay = MODEL.balanced(np.random.default_rng(0), theta, {}, 9)["pay"]
+        assert np.isnan(pay).sum() == lost
+
+    def test_missing_levels_are_minus_one_and_groups_miss_alike(self):
+        group = {"role": "public", "type": "binary"}
+        model = as_declared(
+            us.formula("job ~ g", family="categorical", schema=schema_of(job=JOB, g=group))
+        )
+        theta = {p.name: jnp.zeros(p.shape) for p in model.parameters}
+        theta["missing[job]"] = jnp.asarray(0.25)
+        groups = np.arange(480) % 2
+        job = model.balanced(np.random.default_rng(0), theta, {"g": groups}, 480)["job"]
+        assert set(job) == {-1, 0, 1, 2}
+        for code in range(2):
+            own = np.bincount(job[groups == code] + 1, minlength=4)
+            np.testing.assert_allclose(own, 60, atol=8)
+
+    def test_a_model_that_cannot_be_balanced_stays_so(self):
+        assert as_declared(job_model()).balanced is None

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chisquare
 
 import understudy as us
 from table_models import (
@@ -12,6 +13,8 @@ from table_models import (
     GENDER,
     PAY,
     WEEKS,
+    cells,
+    check_balanced_rows,
     every_record,
     fitted,
     gradient,
@@ -196,3 +199,50 @@ def test_two_modes_and_what_groups_have_to_do_with_them_are_kept():
     by = made.groupby(["gender", made.age > 26]).pay.mean()
     assert by[1, True] - by[1, False] > 5
     assert abs(by[0, True] - by[0, False]) < 3
+
+
+class TestBalancedRows:
+    MODEL = us.joint(MIXED)
+    THETA = theta_of(MODEL, seed=4, scale=0.7)
+
+    def test_columns_hang_together_as_in_independent_rows(self):
+        check_balanced_rows(self.MODEL, self.THETA, 0.2)
+
+    def test_a_row_by_itself_has_the_distribution_of_the_model(self):
+        generator, records = np.random.default_rng(2), []
+        for _ in range(500):
+            table = self.MODEL.balanced(generator, self.THETA, {}, 7)
+            records.append({name: values[3] for name, values in table.items()})
+        drawn = {name: np.array([each[name] for each in records]) for name in records[0]}
+        times = np.bincount(cells(drawn, *drawn), minlength=24)
+        many = cells(self.MODEL.simulate(jax.random.key(5), self.THETA, {}, 400_000), *drawn)
+        expected = 500 * np.bincount(many, minlength=24) / 400_000
+        usual = expected >= 5
+        times = np.append(times[usual], times[~usual].sum())
+        expected = np.append(expected[usual], expected[~usual].sum())
+        assert chisquare(times, expected).pvalue > 0.001
+
+    def test_public_columns_are_given(self):
+        given = schema(gender=GENDER | {"role": "public"}, age=AGE, pay=PAY)
+        model = us.joint(given)
+        theta = theta_of(model, seed=1)
+        gender = np.repeat([0, 1], [400, 80])
+        made = model.balanced(np.random.default_rng(0), theta, {"gender": gender}, 480)
+        assert set(made) == {"age", "pay"}
+        for code in range(2):
+            one = {"gender": np.full(200_000, code)}
+            many = model.simulate(jax.random.key(1), theta, one, 200_000)["age"]
+            expected = np.bincount(many.astype(int) - 25, minlength=4) / 200_000
+            found = np.bincount(made["age"][gender == code].astype(int) - 25, minlength=4)
+            np.testing.assert_allclose(found, expected * np.sum(gender == code), atol=6)
+        assert ((made["pay"] >= 0) & (made["pay"] <= 50)).all()
+
+    def test_missing_values_are_one_more_code(self):
+        model = us.joint(missing(schema(gender=GENDER, weeks=WEEKS, age=AGE), "gender", "weeks"))
+        theta = theta_of(model, seed=2, scale=0.5)
+        made = model.balanced(np.random.default_rng(0), theta, {}, 2000)
+        many = model.simulate(jax.random.key(1), theta, {}, 400_000)
+        assert np.mean(made["gender"] < 0) == pytest.approx(np.mean(many["gender"] < 0), abs=0.003)
+        lost = np.isnan(made["weeks"]).mean()
+        assert lost == pytest.approx(np.isnan(many["weeks"]).mean(), abs=0.006)
+        assert np.array_equal(made["weeks"], np.rint(made["weeks"]), equal_nan=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import gamma, norm
+from scipy.stats import gamma, ks_2samp, norm
 
 import understudy as us
 import understudy.models.table.mixture
@@ -11,6 +11,7 @@ from table_models import (
     GENDER,
     PAY,
     WEEKS,
+    check_balanced_rows,
     every_record,
     gradient,
     loglik,
@@ -129,3 +130,20 @@ def test_every_climb_ends_at_the_same_peak():
     peaks = [peak(model, data, row, start) for start in starts]
     heights = [float(log_target(model, peak, data, row)) for peak in peaks]
     np.testing.assert_allclose(heights, heights[0], atol=0.05)
+
+
+def test_columns_of_balanced_rows_hang_together_as_in_independent_rows():
+    model = us.mixture(MIXED)
+    check_balanced_rows(model, theta_of(model, seed=4, scale=0.7), 0.4)
+
+
+def test_balanced_components_follow_public_columns():
+    given = schema(gender=GENDER | {"role": "public"}, pay=PAY)
+    model = us.mixture(given)
+    theta = theta_of(model, seed=3, scale=0.7)
+    gender = np.arange(960) % 2
+    made = model.balanced(np.random.default_rng(0), theta, {"gender": gender}, 960)["pay"]
+    for code in range(2):
+        one = {"gender": np.full(100_000, code)}
+        many = model.simulate(jax.random.key(1), theta, one, 100_000)["pay"]
+        assert ks_2samp(made[gender == code], many).statistic < 0.035

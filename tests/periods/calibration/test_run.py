@@ -196,3 +196,11 @@ def test_a_policy_keeps_no_directory_of_the_model_s_file(workplace, tmp_path):
     assert found.policy.model_digest == hashlib.sha256(file.read_bytes()).hexdigest()
     page = found.write(tmp_path / "NEW.toml", schema=workplace / "pay.toml").read_text()
     assert "--out 2026-01 --model path/to/mine.py:staff" in page
+
+
+def test_balanced_rows_are_tried_and_become_part_of_the_policy(workplace, found):
+    balanced = calibrated(workplace, epsilon=1.0, draws=1, balanced=True)
+    assert balanced.policy.balanced
+    assert not found.policy.balanced
+    (before,) = [o for o in found.outcomes if o.setting == balanced.chosen.setting]
+    assert before.draws != balanced.chosen.draws

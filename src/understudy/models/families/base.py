@@ -17,6 +17,7 @@ import numpy as np
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.errors import BadInput
+from understudy.models.balance import Floats
 from understudy.models.base import Data, Theta
 from understudy.models.priors import Prior
 
@@ -46,6 +47,8 @@ class Family:
     """The record log-likelihood, from the linear predictor η, θ and what `prepare` returned."""
     simulate: Callable[[jax.Array, Any, Theta], np.ndarray]
     """Values of the outcome, from a key, η and θ."""
+    quantile: Callable[[Floats, jax.Array, Theta], np.ndarray]
+    """The inverse distribution function: the outcome at a number from 0 to 1, from it, η and θ."""
     predictors: tuple[int, ...] = ()
     """Shape of one record's η: a number, or one for each level but the first."""
     intercept: Prior | None = COEFFICIENTS

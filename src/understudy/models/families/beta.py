@@ -24,11 +24,13 @@ from scipy.special import expit
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
+from understudy.models.balance import Floats
 from understudy.models.base import Data, Theta, host_generator
 from understudy.models.beta import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
     beta_loglik,
+    beta_quantile,
     logarithms,
 )
 from understudy.models.families.base import Extra, Family, accept, unscaled
@@ -42,7 +44,7 @@ _PRECISION = Extra("lambda", Prior("pareto", (PRECISION_FLOOR, PRECISION_SHAPE))
 
 def beta(column: Column) -> Family:
     """Return the beta family of a continuous column."""
-    return _family(column, "beta", _beta_regression, _draw_beta)
+    return _family(column, "beta", _beta_regression, _draw_beta, _beta_at)
 
 
 def zero_inflated_beta(column: Column) -> Family:
@@ -59,7 +61,12 @@ def zero_inflated_beta(column: Column) -> Family:
         at_lower = jax.random.uniform(keys[0], eta.shape) < _share(theta["at_lower"])
         return jnp.where(at_lower, 0.0, _draw_beta(keys[1], eta, theta))
 
-    return _family(column, "zero-inflated-beta", loglik, draw, "at_lower")
+    def at(u: Floats, eta: jax.Array, theta: Theta) -> Floats:
+        share = float(_share(theta["at_lower"]))
+        inside = _beta_at(np.maximum(u - share, 0.0) / (1 - share), eta, theta)
+        return np.where(u < share, 0.0, inside)
+
+    return _family(column, "zero-inflated-beta", loglik, draw, at, "at_lower")
 
 
 def zero_one_inflated_beta(column: Column) -> Family:
@@ -79,7 +86,13 @@ def zero_one_inflated_beta(column: Column) -> Family:
         bound = jnp.where(at_upper, 1.0, 0.0)
         return jnp.where(at_bound, bound, _draw_beta(keys[2], eta, theta))
 
-    return _family(column, "zero-one-inflated-beta", loglik, draw, "at_bounds", "upper_share")
+    def at(u: Floats, eta: jax.Array, theta: Theta) -> Floats:
+        share, upper = (float(_share(theta[name])) for name in ("at_bounds", "upper_share"))
+        below, above = share * (1 - upper), 1 - share * upper
+        inside = _beta_at(np.clip((u - below) / (1 - share), 0.0, 1.0), eta, theta)
+        return np.where(u < below, 0.0, np.where(u >= above, 1.0, inside))
+
+    return _family(column, "zero-one-inflated-beta", loglik, draw, at, "at_bounds", "upper_share")
 
 
 def _family(
@@ -87,6 +100,7 @@ def _family(
     name: str,
     loglik: Callable[[jax.Array, Theta, Data], jax.Array],
     draw: Callable[[jax.Array, jax.Array, Theta], jax.Array],
+    at: Callable[[Floats, jax.Array, Theta], Floats],
     *shares: str,
 ) -> Family:
     """Return a family with a beta part, and shares of records elsewhere."""
@@ -96,6 +110,7 @@ def _family(
         prepare=lambda values: logarithms(values, column),
         loglik=loglik,
         simulate=lambda key, eta, theta: unscaled(draw(key, eta, theta), column),
+        quantile=lambda u, eta, theta: unscaled(at(u, eta, theta), column),
     )
 
 
@@ -116,9 +131,18 @@ def _beta_regression(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
 
 def _draw_beta(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
     """Return draws of u, by NumPy, which draws faster than JAX and compiles nothing."""
+    return jnp.asarray(host_generator(key).beta(*_shapes(eta, theta)))
+
+
+def _beta_at(u: Floats, eta: jax.Array, theta: Theta) -> Floats:
+    """Return quantiles of the beta part."""
+    return beta_quantile(u, *_shapes(eta, theta))
+
+
+def _shapes(eta: jax.Array, theta: Theta) -> tuple[np.ndarray, np.ndarray]:
     precision, place = np.asarray(theta["lambda"]), np.asarray(eta)
-    shapes = (np.maximum(precision * expit(end), _SMALLEST_SHAPE) for end in (place, -place))
-    return jnp.asarray(host_generator(key).beta(*shapes))
+    a, b = (np.maximum(precision * expit(end), _SMALLEST_SHAPE) for end in (place, -place))
+    return a, b
 
 
 def _means(eta: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -30,7 +30,7 @@ from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
 from understudy.models.families.base import Family, accept
 from understudy.models.families.numbers import FURTHEST, LOG_INTERCEPT, SHAPE, kept_shape
-from understudy.models.families.truncation import LogMass, log_integral, simulating
+from understudy.models.families.truncation import LogMass, inverting, log_integral
 from understudy.models.log_gamma import log_gamma
 
 _LIFT = 8
@@ -59,7 +59,7 @@ def poisson(column: Column) -> Family:
     return Family(
         prepare=lambda values: _counted(values, column),
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, free),
+        **inverting(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 
@@ -174,7 +174,7 @@ def negative_binomial(column: Column) -> Family:
         extras=(SHAPE,),
         prepare=lambda values: _counted(values, column),
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, free),
+        **inverting(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 

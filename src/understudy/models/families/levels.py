@@ -19,6 +19,7 @@ from scipy.special import expit
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
+from understudy.models.balance import Floats, codes_at
 from understudy.models.base import Data, Theta, host_generator
 from understudy.models.families.base import Extra, Family, accept
 from understudy.models.priors import Prior
@@ -37,10 +38,14 @@ def bernoulli(column: Column) -> Family:
         shares = expit(np.asarray(eta))
         return (host_generator(key).random(shares.shape) < shares).astype(np.int64)
 
+    def quantile(u: Floats, eta: jax.Array, theta: Theta) -> np.ndarray:
+        return np.asarray(u >= np.asarray(jax.nn.sigmoid(-eta)), dtype=np.int64)
+
     return Family(
         prepare=lambda values: {"sign": jnp.asarray(2.0 * values - 1.0)},
         loglik=loglik,
         simulate=simulate,
+        quantile=quantile,
     )
 
 
@@ -54,10 +59,14 @@ def categorical(column: Column) -> Family:
     def simulate(key: jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
         return np.asarray(jax.random.categorical(key, _with_first(eta)), dtype=np.int64)
 
+    def quantile(u: Floats, eta: jax.Array, theta: Theta) -> np.ndarray:
+        return codes_at(u, jax.nn.softmax(_with_first(eta), axis=-1))[0]
+
     return Family(
         prepare=_codes,
         loglik=loglik,
         simulate=simulate,
+        quantile=quantile,
         predictors=(len(column.levels or ()) - 1,),
     )
 
@@ -77,11 +86,15 @@ def ordinal(column: Column) -> Family:
         drawn = jax.random.categorical(key, log_shares(eta, theta["shares"]))
         return np.asarray(drawn, dtype=np.int64)
 
+    def quantile(u: Floats, eta: jax.Array, theta: Theta) -> np.ndarray:
+        return codes_at(u, jnp.exp(log_shares(eta, theta["shares"])))[0]
+
     return Family(
         extras=(Extra("shares", Prior("dirichlet", (1.0,)), (len(column.levels or ()),)),),
         prepare=_codes,
         loglik=loglik,
         simulate=simulate,
+        quantile=quantile,
         intercept=None,
     )
 

@@ -50,7 +50,7 @@ from understudy.domain.schema import Column, Type
 from understudy.models.base import Data, Theta
 from understudy.models.beta import edge, logarithms
 from understudy.models.families.base import Extra, Family, accept, scaled
-from understudy.models.families.truncation import LogMass, log_integral, simulating
+from understudy.models.families.truncation import LogMass, inverting, log_integral
 from understudy.models.priors import Prior
 
 _SIGMA = Extra("sigma", Prior("half-normal", (0.5,)))
@@ -93,7 +93,7 @@ def gaussian(column: Column) -> Family:
         extras=(_SIGMA,),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, _free_normal),
+        **inverting(column, log_mass_at, _free_normal),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -168,7 +168,7 @@ def student(column: Column) -> Family:
         extras=(_SIGMA, _NU),
         prepare=lambda values: {"u": scaled(values, column)},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, free),
+        **inverting(column, log_mass_at, free),
         intercept=_INTERCEPT,
         coefficients=_COEFFICIENTS,
         group_sd=_GROUP_SD,
@@ -222,7 +222,7 @@ def lognormal(column: Column) -> Family:
         extras=(_LOG_SIGMA,),
         prepare=lambda values: {"log_u": logarithms(values, column)["log_u"]},
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, lambda *known: np.exp(_free_normal(*known))),
+        **inverting(column, log_mass_at, lambda *known: np.exp(_free_normal(*known))),
         intercept=LOG_INTERCEPT,
     )
 
@@ -257,7 +257,7 @@ def gamma(column: Column) -> Family:
             "log_u": logarithms(values, column)["log_u"],
         },
         loglik=loglik,
-        simulate=simulating(column, log_mass_at, free),
+        **inverting(column, log_mass_at, free),
         intercept=LOG_INTERCEPT,
     )
 

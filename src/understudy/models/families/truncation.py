@@ -6,23 +6,25 @@ part of the interval in which exp(g) is within exp(−32) of its largest value t
 ten digits (tested), in log space throughout, so that a centre far outside the bounds does no harm.
 
 Draws are NumPy's of the distribution before the cut, again and again where they lie outside of it.
-What never falls inside inverts the distribution function by bisection instead; it is the same
-function that normalises the density, so that what is simulated is what is scored.
+What never falls inside, and quantiles, invert the distribution function by bisection; it is the
+same function that normalises the density, so that what is simulated is what is scored.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column
+from understudy.models.balance import Floats
 from understudy.models.base import Theta, host_generator
 from understudy.models.families.base import unscaled
 
 Simulate = Callable[[jax.Array, jax.Array, Theta], np.ndarray]
+Quantile = Callable[[Floats, jax.Array, Theta], np.ndarray]
 LogMass = Callable[[jax.Array], jax.Array]
 Free = Callable[[np.random.Generator, np.ndarray, dict[str, Any]], np.ndarray]
 """Draws of u, or of a count, before the cut: from η and θ as NumPy has them."""
@@ -64,10 +66,18 @@ def log_integral(
     return top[..., 0] + jnp.log(total) + jnp.log(width)
 
 
-def simulating(
+class Inverse(TypedDict):
+    """What inverting the distribution function gives a family."""
+
+    simulate: Simulate
+    quantile: Quantile
+
+
+def inverting(
     column: Column, log_mass_at: Callable[[jax.Array, Theta], LogMass], free: Free
-) -> Simulate:
-    """Return the simulation of a family, from draws before the cut.
+) -> Inverse:
+    """Return quantiles of a family, and draws, from such before the cut.
+
 
     Where these lie outside, the log mass of [0, u] or of 0, ..., k at η and θ is inverted. The unit
     interval is halved on the scale of u^(1/8), as a density may have much of its mass next to zero.
@@ -76,13 +86,17 @@ def simulating(
     end = float(largest) if column.whole else 1.0
 
     @jax.jit
-    def draw(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
+    def inverse(share: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
         log_mass = log_mass_at(eta, theta)
         if column.whole:
             ends = jnp.full(eta.shape, -1.0), jnp.full(eta.shape, float(largest))
-            return _inverted(key, log_mass, ends, jnp.ceil, largest.bit_length() + 1)
+            return _inverted(share, log_mass, ends, jnp.ceil, largest.bit_length() + 1)
         ends = jnp.zeros(eta.shape), jnp.ones(eta.shape)
-        return _inverted(key, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS) ** _POWER
+        root = _inverted(share, lambda v: log_mass(v**_POWER), ends, lambda v: v, _HALVINGS)
+        return root**_POWER
+
+    def quantile(share: Floats | jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
+        return placed(np.asarray(inverse(jnp.asarray(share), eta, theta)))
 
     def simulate(key: jax.Array, eta: jax.Array, theta: Theta) -> np.ndarray:
         generator = host_generator(key)
@@ -97,21 +111,25 @@ def simulating(
             # Padded, so that few kernels are compiled however many are left.
             size = max(2 ** (len(left) - 1).bit_length(), _FEWEST)
             padded = place[left[np.minimum(np.arange(size), len(left) - 1)]]
-            found[left] = np.asarray(draw(key, jnp.asarray(padded), theta))[: len(left)]
+            share = jax.random.uniform(key, padded.shape)
+            found[left] = np.asarray(inverse(share, jnp.asarray(padded), theta))[: len(left)]
+        return placed(found)
+
+    def placed(found: np.ndarray) -> np.ndarray:
         return column.lower + found if column.whole else unscaled(found, column)
 
-    return simulate
+    return {"simulate": simulate, "quantile": quantile}
 
 
 def _inverted(
-    key: jax.Array,
+    share: jax.Array,
     log_mass: LogMass,
     ends: tuple[jax.Array, jax.Array],
     rounded: Callable[[jax.Array], jax.Array],
     halvings: int,
 ) -> jax.Array:
-    """Return draws between the ends, where `log_mass` is the log mass up to a place."""
-    target = jnp.log(jax.random.uniform(key, ends[1].shape)) + log_mass(ends[1])
+    """Return where a share of the mass is reached; `log_mass` is the log mass up to a place."""
+    target = jnp.log(share) + log_mass(ends[1])
 
     def halve(_: int, ends: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         # Where the ends are neighbours already, the middle may be the upper one: nothing changes.

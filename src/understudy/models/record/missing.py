@@ -18,7 +18,8 @@ from understudy._jax import jax, jnp
 from understudy.domain.schema import Column
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
-from understudy.models.base import Data, Model, Parameter, Theta, extended, without
+from understudy.models.balance import among_public, evenly
+from understudy.models.base import Balanced, Data, Model, Parameter, Theta, extended, without
 
 _MISSING = "value missing"
 _SMALLEST, _LARGEST = 1e-100, 1 - 2.0**-53
@@ -74,7 +75,31 @@ def with_missing_values(model: Model) -> Model:
         record_loglik=record_loglik,
         record_slope=None,
         simulate=simulate,
+        balanced=None if model.balanced is None else _balancing(model, probability.name),
     )
+
+
+def _balancing(model: Model, probability: str) -> Balanced:
+    """Return what spreads evenly which values are missing, and then values over all other rows.
+
+    A balanced table that lost values by chance afterwards would be balanced no more.
+    """
+    (outcome,) = model.schema.confidential
+
+    def balanced(
+        generator: np.random.Generator, theta: Theta, public: Columns, rows: int
+    ) -> Columns:
+        assert model.balanced is not None
+        u = evenly(generator, rows, among_public(model.schema, public))
+        there = u >= float(theta[probability])
+        values = np.full(rows, np.nan) if outcome.numeric else np.full(rows, -1)
+        if there.any():
+            beside = {name: np.asarray(column)[there] for name, column in public.items()}
+            own, count = without(theta, probability), int(there.sum())
+            values[there] = model.balanced(generator, own, beside, count)[outcome.name]
+        return {outcome.name: values}
+
+    return balanced
 
 
 def is_missing(values: np.ndarray, column: Column) -> np.ndarray:

@@ -18,8 +18,9 @@ import numpy as np
 from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
+from understudy.models.balance import Floats, codes_at
 from understudy.models.base import Data, Parameter, Theta
-from understudy.models.table.variables import Codes, Floats, Variable, draw_codes
+from understudy.models.table.variables import Codes, Variable, shares_of
 
 CodesOf = dict[str, Codes]
 
@@ -167,11 +168,15 @@ class Effects:
         self, generator: np.random.Generator, theta: Theta, codes: CodesOf, rows: int
     ) -> Codes:
         """Draw a code for each record, given the predictors."""
+        return self.at(generator.uniform(size=rows), theta, codes)[0]
+
+    def at(self, u: Floats, theta: Theta, codes: CodesOf) -> tuple[Codes, Floats]:
+        """Return each record's code at u given the predictors, and how far within it u lies."""
         values = {block.name: np.asarray(theta[block.name]) for block in self.blocks}
         if self.grid is not None:
-            return draw_codes(generator, self.heights(values, self.grid), self.cells(codes, rows))
-        heights = self.heights(values, self.matrix(codes, rows))
-        return draw_codes(generator, heights, np.arange(rows))
+            shares = shares_of(self.heights(values, self.grid))
+            return codes_at(u, shares, self.cells(codes, len(u)))
+        return codes_at(u, shares_of(self.heights(values, self.matrix(codes, len(u)))))
 
     @property
     def _code(self) -> str:

@@ -24,13 +24,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
-from understudy.models.base import Data, Model, Theta, host_generator
+from understudy.models.balance import evenly
+from understudy.models.base import Balanced, Data, Model, Theta, host_generator
 from understudy.models.table.effects import Effects, log_standard_normals
-from understudy.models.table.variables import Variable, check_columns, check_size, variable
+from understudy.models.table.variables import (
+    Variable,
+    check_columns,
+    check_size,
+    neighbours,
+    variable,
+)
 
 
 def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
@@ -91,11 +100,31 @@ def joint(schema: Schema, *, order: Sequence[str] | None = None) -> Model:
         prepare=prepare,
         record_loglik=record_loglik,
         simulate=simulate,
+        balanced=_balancing(public, terms),
         spec={"name": "joint", "order": [each.name for each in modelled]},
         handles_missing=True,
         record_slope=record_slope,
         by_tables=True,
     )
+
+
+def _balancing(public: Sequence[Variable], terms: Sequence[Effects]) -> Balanced:
+    """Return what simulates evenly spread rows, each column among neighbours by those before."""
+
+    def balanced(
+        generator: np.random.Generator, theta: Theta, columns: Columns, rows: int
+    ) -> Columns:
+        codes = {each.name: each.read(columns) for each in public}
+        values: Columns = {}
+        for term in terms:
+            # Orders and a shift of its own: no column depends on another but as the model has it.
+            u = evenly(generator, rows, neighbours(codes, term.predictors))
+            own, within = term.at(u, theta, codes)
+            codes[term.variable.name] = own
+            values[term.variable.name] = term.variable.values(own, within)
+        return values
+
+    return balanced
 
 
 def _in_order(schema: Schema, order: Sequence[str] | None) -> tuple[Variable, ...]:

@@ -34,6 +34,7 @@ from numpyro.distributions import constraints
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
+from understudy.models.balance import codes_at, evenly
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
 from understudy.models.table.effects import log_standard_normals
 from understudy.models.table.variables import (
@@ -41,6 +42,8 @@ from understudy.models.table.variables import (
     check_columns,
     check_size,
     draw_codes,
+    neighbours,
+    shares_of,
     variable,
 )
 
@@ -115,6 +118,7 @@ def mixture(schema: Schema) -> Model:
         prepare=built.prepare,
         record_loglik=built.record_loglik,
         simulate=built.simulate,
+        balanced=built.balanced,
         spec={"name": "mixture"},
         handles_missing=True,
         by_tables=True,
@@ -185,13 +189,34 @@ class _Mixture:
 
     def simulate(self, key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
         generator = host_generator(key)
-        log_weights = np.tile(np.asarray(theta[MASSES]), (rows, 1))
-        for each in self.given:
-            log_weights += each.tilts.T[each.variable.read(columns)]
-        component = draw_codes(generator, log_weights, np.arange(rows))
+        component = draw_codes(generator, self._log_weights(theta, columns, rows), np.arange(rows))
         return {
             each.variable.name: each.variable.write(
                 generator, draw_codes(generator, each.log_shares(theta), component)
             )
             for each in self.modelled
         }
+
+    def balanced(
+        self, generator: np.random.Generator, theta: Theta, columns: Columns, rows: int
+    ) -> Columns:
+        """Simulate evenly spread rows: components among public neighbours, columns among both."""
+        codes = {each.variable.name: each.variable.read(columns) for each in self.given}
+        drawn = [each.variable for each in self.given]
+        u = evenly(generator, rows, neighbours(codes, drawn))
+        component, _ = codes_at(u, shares_of(self._log_weights(theta, columns, rows)))
+        values: Columns = {}
+        for each in self.modelled:
+            u = evenly(generator, rows, [component, *neighbours(codes, drawn)])
+            own, within = codes_at(u, jnp.exp(each.log_shares(theta)), component)
+            values[each.variable.name] = each.variable.values(own, within)
+            codes[each.variable.name] = own
+            drawn.append(each.variable)
+        return values
+
+    def _log_weights(self, theta: Theta, columns: Columns, rows: int) -> NDArray[np.float64]:
+        """Return the log shares of the components in each row, up to a constant."""
+        log_weights = np.tile(np.asarray(theta[MASSES]), (rows, 1))
+        for each in self.given:
+            log_weights += each.tilts.T[each.variable.read(columns)]
+        return np.asarray(log_weights - log_weights.max(axis=1, keepdims=True))

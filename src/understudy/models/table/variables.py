@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,9 +26,9 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.domain.schema import Column, Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
+from understudy.models.balance import Floats, codes_at
 from understudy.models.base import Parameter
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 FEW = 20
@@ -92,7 +93,12 @@ class Variable:
         return np.where(absent, self.count - 1, codes).astype(np.int64)
 
     def write(self, generator: np.random.Generator, codes: Codes) -> NDArray[np.generic]:
-        """Return a value for each code, as a table holds it."""
+        """Return a value for each code, as a table holds it, anywhere in the code's interval."""
+        places = np.zeros(len(codes)) if self.edges is None else generator.random(len(codes))
+        return self.values(codes, places)
+
+    def values(self, codes: Codes, within: Floats) -> NDArray[np.generic]:
+        """Return a value for each code, so far within its interval: from 0 to 1."""
         absent = self.missing & (codes == self.count - 1)
         if not self.column.numeric:
             return np.where(absent, -1, codes)
@@ -100,7 +106,7 @@ class Variable:
             return np.where(absent, np.nan, self.column.lower + codes)
         place = np.where(absent, 0, codes)
         low, high = self.edges[place], self.edges[place + 1]
-        values = generator.uniform(low, high)
+        values = low + (high - low) * within
         if self.column.whole:
             values = np.clip(np.rint(values), low + 0.5, high - 0.5)
         return np.where(absent, np.nan, values)
@@ -116,16 +122,23 @@ def variable(column: Column) -> Variable:
     return _with_missing(plain) if missing else plain
 
 
+def shares_of(heights: ArrayLike) -> Floats:
+    """Return probabilities in proportion to the exponentials of each row, up to a constant."""
+    logarithms = np.asarray(heights, dtype=np.float64)
+    return np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
+
+
 def draw_codes(generator: np.random.Generator, heights: ArrayLike, rows: Codes) -> Codes:
     """Draw a code for each record, whose row of log probabilities is named by `rows`.
 
     They may lack a constant, as long as it is the same for all codes of a row.
     """
-    logarithms = np.asarray(heights)
-    shares = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
-    cumulative = np.cumsum(shares, axis=1)[rows]
-    below = cumulative < generator.uniform(size=(len(rows), 1)) * cumulative[:, -1:]
-    return np.asarray(np.sum(below, axis=1), dtype=np.int64)
+    return codes_at(generator.uniform(size=len(rows)), shares_of(heights), rows)[0]
+
+
+def neighbours(codes: Mapping[str, Codes], variables: Iterable[Variable]) -> list[Codes]:
+    """Return the codes by which rows are neighbours: those of the fewest values first."""
+    return [codes[each.name] for each in sorted(variables, key=lambda each: each.count)]
 
 
 def _levels(column: Column, count: int, missing: bool) -> Variable:

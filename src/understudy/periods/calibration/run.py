@@ -24,8 +24,10 @@ from understudy.errors import BadInput
 from understudy.ledger.chain import check_budget
 from understudy.ledger.statement import FURTHEST
 from understudy.mechanisms import BY_NAME
+from understudy.mechanisms.base import check_balanced
 from understudy.mechanisms.reference import reference as learn
 from understudy.models.base import Model
+from understudy.models.record.declared import as_declared
 from understudy.periods.calibration.choice import WantedAccuracy, choose
 from understudy.periods.calibration.sweep import EPSILONS, Outcome, Sweep, settings
 from understudy.periods.policy import Policy, model_terms, reference_file
@@ -125,6 +127,7 @@ def calibrate(
     mechanisms: Sequence[str] | None = None,
     adjacency: Adjacency | str = Adjacency.ADD_REMOVE,
     rows: int | None = None,
+    balanced: bool = False,
     budget: float | None = None,
     periods: int = PERIODS,
     draws: int = DRAWS,
@@ -146,6 +149,7 @@ def calibrate(
         mechanisms: Names of those to try; by default all that can serve.
         adjacency: Under which ε is stated.
         rows: Rows of each release; the declared size by default.
+        balanced: Whether these rows are evenly spread instead of independent.
         budget: Budget of the ledger; by default what the periods cost: ε times their number or,
             with a δ, what their ρ comes to at it.
         periods: Periods that the budget pays for.
@@ -162,6 +166,7 @@ def calibrate(
     aim = None if target is None else WantedAccuracy.parse(target)
     public, relation = reference_is == "public", Adjacency.parse(adjacency)
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
+    check_balanced(balanced, schema, None if built is None else as_declared(built))
     tried = settings(
         schema,
         built,
@@ -184,6 +189,7 @@ def calibrate(
         theta=theta,
         adjacency=relation,
         rows=rows,
+        balanced=balanced,
         draws=draws,
         seed=seed,
     )
@@ -198,6 +204,7 @@ def calibrate(
         **model_terms(needed),
         schema_digest=schema.digest,
         rows=rows,
+        balanced=balanced,
         budget=_budget(budget, chosen.setting.epsilon, delta, periods),
         population=population,
         reference_is=reference_is,

@@ -172,6 +172,7 @@ class Sweep:
     """Of a public reference: weights are learned from it, as a period's are from an earlier θ."""
     adjacency: Adjacency
     rows: int | None
+    balanced: bool
     draws: int
     seed: int
 
@@ -222,6 +223,7 @@ class Sweep:
             self.table,
             mechanism,
             rows=self.rows,
+            balanced=self.balanced,
             tables=tables,
             seed=seed,
         )
