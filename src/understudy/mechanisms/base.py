@@ -55,6 +55,8 @@ class Mechanism(ABC):
     """Whether what it does depends on the size of the table, which then has to be public."""
     draws_exactly: ClassVar[bool] = False
     """Whether it can, with few parameters, do without chains."""
+    measures_once: ClassVar[bool] = False
+    """Whether any number of tables comes from what was measured once, at no further cost."""
     earlier: ClassVar[EarlierTheta] = EarlierTheta.UNUSED
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE

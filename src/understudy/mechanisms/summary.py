@@ -59,6 +59,7 @@ class Summary(Mechanism):
     kind = Kind.STRICT
     weights = Weights.NONE
     needs_size = True
+    measures_once = True
     earlier = EarlierTheta.WELCOME
 
     def plan(self, request: Request) -> SummaryPlan:

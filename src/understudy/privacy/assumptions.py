@@ -17,6 +17,11 @@ SETTINGS = (
 MODEL = "The model and its prior were chosen without looking at the confidential table."
 PUBLIC_FILES = "Only the files under public/ are published; diagnostics and the report stay inside."
 
+MEASURED_ONCE = (
+    "Noise was added once, to the sums in parameters.json: parameters, rows and whatever else is "
+    "computed from these sums, by anybody and as often as they like, adds nothing to ε."
+)
+
 ORIGINS = {
     "public": "The reference is public, and holds nothing that came from the confidential table.",
     "confidential": (
