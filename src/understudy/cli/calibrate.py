@@ -39,7 +39,8 @@ def calibrate(
     mechanism: Annotated[
         list[str] | None,
         typer.Option(
-            help="summary, anchored, censor-uw, censor-w or ph; repeat for several. Default: all."
+            help="summary, anchored, censor-uw, censor-w or ph; repeat for several. "
+            "Default: summary and ph."
         ),
     ] = None,
     adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")] = "add-remove",

@@ -57,6 +57,9 @@ class Mechanism(ABC):
     """Whether it can, with few parameters, do without chains."""
     measures_once: ClassVar[bool] = False
     """Whether any number of tables comes from what was measured once, at no further cost."""
+    tried_unasked: ClassVar[bool] = False
+    """Whether calibration tries it where no mechanism is named: strict for every model, in seconds.
+    The others are tried by name, or where none of these can serve."""
     earlier: ClassVar[EarlierTheta] = EarlierTheta.UNUSED
 
     adjacency: Adjacency = Adjacency.ADD_REMOVE

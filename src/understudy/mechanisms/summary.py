@@ -60,6 +60,7 @@ class Summary(Mechanism):
     weights = Weights.NONE
     needs_size = True
     measures_once = True
+    tried_unasked = True
     earlier = EarlierTheta.WELCOME
 
     def plan(self, request: Request) -> SummaryPlan:

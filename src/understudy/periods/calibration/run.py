@@ -129,7 +129,8 @@ def calibrate(
         population: Who is protected, in the words of their ledger.
         epsilon: ε of each period; by default a choice among 0.1 to 5.
         target: An accuracy such as `max_ecdf=0.03`, to be reached with the smallest ε.
-        mechanisms: Names of those to try; by default all that can serve.
+        mechanisms: Names of those to try; by default `summary` and `ph`, or, where neither can
+            serve, all that can.
         adjacency: Under which ε is stated.
         rows: Rows of each release; the declared size by default.
         budget: Budget of the ledger; by default ε times the periods.
