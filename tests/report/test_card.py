@@ -208,6 +208,11 @@ def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
     assert "Draws of the parameters" in text_of()
 
 
+def test_one_table_is_called_one():
+    alone = ROUNDS[0] | {"definition": {"tables": [{"column": "pay"}]}}
+    assert "each cell of a table of pay" in summarised(rounds=(alone,))
+
+
 def test_tables_of_pairs_are_counted():
     pair = {"pair": [{"column": "pay"}, {"column": "age"}]}
     pairs = {"kind": "table", "definition": {"tables": [pair] * 3}, "noisy": [1], "epsilon": 1.0}

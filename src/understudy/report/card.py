@@ -137,7 +137,8 @@ def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
         alone = [table["column"] for table in tables if "pair" not in table]
         parts = [f"of {listed(_named(alone))}"] if alone else []
         parts += [f"of {len(pairs):,} pairs of columns"] if pairs else []
-        what = f"How many records lie in each cell of tables {' and '.join(parts)}"
+        cells = "a table" if len(tables) == 1 else "tables"
+        what = f"How many records lie in each cell of {cells} {' and '.join(parts)}"
     return what, f"{len(each['noisy']):,}", at_most(each["epsilon"])
 
 
