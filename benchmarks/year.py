@@ -25,6 +25,7 @@ from understudy.periods.pending import PendingRelease
 from understudy.utility import max_ecdf
 
 RECORDS = 10_000
+MECHANISM = "summary"
 PAY = """\
 [table]
 size = 10000
@@ -50,9 +51,9 @@ def month(number: int, generator: np.random.Generator) -> pd.DataFrame:
 
 
 def _calibrated(reference: pd.DataFrame, schema: Path, epsilon: float, **terms: Any) -> Calibration:
-    """Calibrate the anchored beta model, and write the policy beside its schema."""
+    """Calibrate the beta model, and write the policy beside its schema."""
     model = us.beta(us.Schema.load(schema))
-    calibration = calibrate(model, reference, epsilon=epsilon, mechanisms=["anchored"], **terms)
+    calibration = calibrate(model, reference, epsilon=epsilon, mechanisms=[MECHANISM], **terms)
     calibration.write(schema.parent / "POLICY.toml", schema=schema)
     return calibration
 

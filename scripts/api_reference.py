@@ -90,10 +90,10 @@ NOUNS = (
     Page(
         "Mechanisms",
         "How θ is made private. [The privacy promise](../privacy-promise.md) has the theorem, "
-        "[anchored censoring](../anchored.md) the default mechanism, "
-        "[summaries](../summary.md) the one for many parameters and tables, and "
+        "[summaries](../summary.md) the default mechanism, "
+        "[anchored censoring](../anchored.md) the paper's idea at its best, and "
         "[adding a mechanism](../adding-a-mechanism.md) shows how to write another.",
-        "Anchored Summary CensorUw CensorW PerturbedHistogram Weighted WeightedE Unweighted "
+        "Summary Anchored CensorUw CensorW PerturbedHistogram Weighted WeightedE Unweighted "
         "Reference reference read_anchor Mechanism RowMechanism Request "
         "understudy.mechanisms.plan.Plan understudy.mechanisms.plan.Drawn",
     ),

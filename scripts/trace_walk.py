@@ -156,12 +156,12 @@ def walk(*, with_earlier: bool = False) -> list[Call]:
     column = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
     model = us.beta(us.Schema.from_dict({"table": {"size": 40}, "columns": {"share": column}}))
     table = pd.DataFrame({"share": np.linspace(0.05, 0.6, 40)})
-    mechanism = us.Anchored(epsilon=1.0, adjacency=us.Adjacency.ADD_REMOVE)
+    mechanism = us.Summary(epsilon=1.0, adjacency=us.Adjacency.ADD_REMOVE)
     earlier = ("before", table) if with_earlier else None
     with tempfile.TemporaryDirectory() as directory:
         ledger = us.Ledger.create(Path(directory) / "ledger.db", budget=3.0, adjacency="add-remove")
         with traced() as trace:
-            us.synthesize(model, table, mechanism, sampler="exact", ledger=ledger, earlier=earlier)
+            us.synthesize(model, table, mechanism, ledger=ledger, earlier=earlier)
     return list(trace.calls)
 
 

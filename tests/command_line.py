@@ -14,7 +14,10 @@ from understudy.domain.schema import Schema
 
 JOB = ["synthesize", "survey.csv", "--schema", "survey.toml", "--out", "out"]
 
-BETA = ["--model", "beta", "--epsilon", "2", "--mechanism", "censor-uw"]
+BETA = ["--model", "beta", "--epsilon", "2"]
+"""By the mechanism that nobody has to name."""
+
+CHAINS = [*BETA, "--mechanism", "censor-uw"]
 
 HISTOGRAM = ["--mechanism", "ph", "--epsilon", "2"]
 

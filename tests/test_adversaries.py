@@ -1,7 +1,10 @@
-"""Chains promise on condition, and do not give a record away by where they start.
+"""Chains promise on condition, and do not give a record away by where they start; sums do neither.
 
 The released sign of θ is compared between neighbouring tables: under ε-differential privacy no
 outcome is more than e^ε times as probable on one as on the other. A refusal is an outcome, too.
+
+A summary refuses nothing after it has read the table, however hard the fit is, and what neighbours
+differ by is the shift of its sums, which is known to the last bit.
 """
 
 from collections import Counter
@@ -16,11 +19,13 @@ import adversaries
 import understudy as us
 from understudy._jax import jnp
 from understudy.mechanisms import fitting
+from understudy.mechanisms.rounds import measure_scores
 from understudy.samplers.diagnostics import DIVERGENT
 from understudy.samplers.frames import plain
 from understudy.samplers.nuts import _starts, _Target, nuts
 from understudy.score import Row
 from understudy.support.randomness import Source
+from understudy.synthesis.preparation import prepare
 
 RUNS = 40
 EPSILON = 1.0
@@ -110,6 +115,48 @@ def test_a_funnel_does_not_pass_the_gate_because_its_trajectories_diverge():
     assert fit.convergence.divergences > 0.01 * fit.convergence.draws
     assert fit.convergence.failing()[0] == DIVERGENT
     assert outcome(model, 1.0) == "refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [adversaries.two_wells, adversaries.ridge, adversaries.funnel])
+def test_a_summary_of_a_hard_model_is_released_and_strict(make, tmp_path):
+    ledger = us.Ledger.create(tmp_path / "ledger.db", budget=1.0, adjacency="add-remove")
+    table = pd.DataFrame(adversaries.leaning(1.0))
+    release = us.synthesize(make(), table, us.Summary(epsilon=EPSILON), ledger=ledger)
+    release.write(tmp_path / "out")
+    assert release.guarantee.kind == "strict"
+    assert "converge" not in str(release.guarantee).lower()
+    assert np.isfinite(release.parameters[0]["estimate"]["z"]).all()
+    assert np.isfinite([draw["z"] for draw in release.parameters[0]["draws"]]).all()
+    assert release.synthetic["x"].between(0, 1).all()
+    assert (tmp_path / "out/public/synthetic.csv").exists()
+
+
+@pytest.mark.parametrize("make", [adversaries.two_wells, adversaries.ridge, adversaries.funnel])
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+def test_sums_of_neighbours_are_no_further_apart_than_their_noise_allows(make, adjacency):
+    """The log-ratio of discrete Laplace noise of scale s is at most the shift over s, entry by
+    entry, and reaches it; so the exact shift says how well neighbours can be told apart."""
+    model, steps = make(), {"add-remove": 1, "replace-one": 2}[adjacency]
+    mechanism = us.Summary(epsilon=EPSILON, adjacency=adjacency)
+    request = prepare(model, pd.DataFrame(adversaries.leaning(1.0)), mechanism, seed=3)
+    rounds = measure_scores(request, mechanism.rounds(model, 61), None).measurements
+    values = np.asarray(adversaries.leaning(1.0)["x"])
+    neighbours = [adversaries.leaning(other)["x"] for other in (0.0, 0.25, 0.5, 0.75)]
+    if adjacency == "add-remove":
+        neighbours = [values[:-1], *(np.append(values, x) for x in (0.0, 0.5, 1.0))]
+    worst = 0.0
+    for other in neighbours:
+        lost = 0.0
+        for each in rounds:
+            before, after = (
+                each.contribution.total({"x": np.asarray(table)}) for table in (values, other)
+            )
+            lost += np.abs(after - before).sum() / each.noise.scale
+        worst = max(worst, lost)
+    assert worst <= EPSILON * (1 + 1e-12)
+    if make is adversaries.two_wells:
+        assert worst > 0.2 * EPSILON / steps, "the record that tips the wells would be of no weight"
 
 
 def test_a_ridge_is_either_refused_or_explored_to_both_its_ends():

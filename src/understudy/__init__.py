@@ -4,7 +4,7 @@
 
     schema = us.Schema.load("salaries.toml")
     model = us.formula("salary ~ gender + age + weeks", family="beta", schema=schema)
-    mechanism = us.Anchored(epsilon=1.0, adjacency="replace-one")
+    mechanism = us.Summary(epsilon=1.0, adjacency="replace-one")
     release = us.synthesize(model, "salaries.csv", mechanism)
     print(release.guarantee)
     release.write("out/")

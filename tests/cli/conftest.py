@@ -64,8 +64,7 @@ def two_columns(survey, tmp_path_factory):
     both = survey.schema.replace('"ignore"\ntype = "cat', '"confidential"\ntype = "cat')
     (directory / "both.toml").write_text(both)
     (directory / "model.py").write_text(TWO_COLUMNS)
-    # The density of a salary in full units is about exp(−13): a small ε would censor it always.
-    options = ["--model", f"{directory / 'model.py'}:pay", "--epsilon", 40]
+    options = ["--model", f"{directory / 'model.py'}:pay", "--epsilon", EPSILON]
     return synthesize(directory, "out", *options, schema="both.toml")
 
 

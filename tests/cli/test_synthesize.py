@@ -209,7 +209,8 @@ def test_the_report_says_that_it_is_confidential(release):
 def twofold(survey, tmp_path_factory):
     """A release of two tables, as CSV and as Parquet."""
     directory = survey.write(tmp_path_factory.mktemp("twofold"))
-    options = ["--model", "beta", "--epsilon", EPSILON, "--tables", 2, "--parquet"]
+    options = ["--mechanism", "anchored", "--model", "beta", "--epsilon", EPSILON]
+    options += ["--tables", 2, "--parquet"]
     return synthesize(directory, "out", *options)
 
 
@@ -277,10 +278,19 @@ def test_a_seeded_histogram_is_reproducible(desk):
 
 
 def test_two_runs_without_a_seed_differ(desk, twofold):
-    again = synthesize(desk, "out", "--model", "beta", "--epsilon", EPSILON)
+    options = ["--mechanism", "anchored", "--model", "beta", "--epsilon", EPSILON]
+    again = synthesize(desk, "out", *options)
     for number in ("", "-2"):
         assert parameters(again)["parameters"] != parameters(twofold, number)["parameters"]
         assert not synthetic(again).equals(synthetic(twofold, f"synthetic{number}.csv"))
+
+
+def test_two_summaries_without_a_seed_differ(desk):
+    first, second = (
+        synthesize(desk, out, "--model", "beta", "--epsilon", EPSILON) for out in ("one", "two")
+    )
+    assert parameters(first)["rounds"][0]["noisy"] != parameters(second)["rounds"][0]["noisy"]
+    assert not synthetic(first).equals(synthetic(second))
 
 
 def test_two_histograms_without_a_seed_differ(desk):
@@ -422,8 +432,8 @@ def test_a_numpyro_function_synthesises_two_columns_at_once(two_columns):
     assert diagnostics(two_columns)["utility"].keys() == {"salary", "gender"}
 
 
-def test_a_summary_publishes_its_sums_and_promises_strictly(tmp_path, survey):
-    options = ("--mechanism", "summary", "--model", "beta", "--epsilon", "1", "--tables", "2")
+def test_a_summary_publishes_its_sums_and_promises_strictly_for_one_price(tmp_path, survey):
+    options = ("--model", "beta", "--epsilon", "1", "--tables", "2")
     made = synthesize(survey.write(tmp_path), "out", *options)
     promised = guarantee(made)
     assert promised["kind"] == "strict"
@@ -433,12 +443,15 @@ def test_a_summary_publishes_its_sums_and_promises_strictly(tmp_path, survey):
     assert [each["kind"] for each in published["rounds"]] == ["table", "score"]
     assert published["parameters"] == published["draws"][0]
     assert "rounds" not in parameters(made, "-2")
+    card = (made / "public" / "card.html").read_text()
+    assert "further tables would not change it" in card
+    assert "its own share of ε" not in card.replace("\n", " ")
 
 
 def test_a_summary_has_no_sampler(tmp_path, survey, capsys):
     survey.write(tmp_path)
     job = ["synthesize", tmp_path / "survey.csv", "--schema", tmp_path / "survey.toml"]
-    job += ["--out", tmp_path / "out", "--model", "beta", "--mechanism", "summary"]
+    job += ["--out", tmp_path / "out", "--model", "beta"]
     assert cli.run([*map(str, job), "--epsilon", "1", "--sampler", "nuts"]) == 2
     assert "draws nothing but noise: leave out --sampler" in capsys.readouterr().err
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from command_line import BETA, HISTOGRAM, JOB
+from command_line import BETA, CHAINS, HISTOGRAM, JOB
 from understudy import cli
 from understudy.domain import tables
 from understudy.ledger.ledger import Ledger
-from understudy.mechanisms import rounds
+from understudy.mechanisms import BY_NAME, rounds
 from understudy.samplers import diagnostics, nuts
 
 
@@ -133,7 +133,9 @@ def test_no_declared_size_for_the_number_of_bins(says, edit):
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "-inf"])
-@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "weighted", "ph"])
+@pytest.mark.parametrize(
+    "mechanism", ["summary", "censor-uw", "censor-w", "weighted-e", "weighted", "ph"]
+)
 def test_an_epsilon_that_is_not_positive_and_finite(says, mechanism, epsilon):
     job = [*JOB, "--model", "beta", "--mechanism", mechanism, "--epsilon", epsilon]
     assert "--epsilon must be a positive number" in says(*job)
@@ -143,7 +145,7 @@ def test_an_epsilon_that_is_text(says):
     assert "--epsilon" in says(*JOB, "--model", "beta", "--epsilon", "two")
 
 
-@pytest.mark.parametrize("mechanism", ["censor-uw", "censor-w", "weighted-e", "ph"])
+@pytest.mark.parametrize("mechanism", ["summary", "censor-uw", "censor-w", "weighted-e", "ph"])
 def test_no_epsilon_where_one_is_needed(says, mechanism):
     sentence = says(*JOB, "--model", "beta", "--mechanism", mechanism)
     assert f"{mechanism} needs --epsilon" in sentence
@@ -151,7 +153,12 @@ def test_no_epsilon_where_one_is_needed(says, mechanism):
 
 @pytest.mark.parametrize(
     ("wrong", "right"),
-    [("censor_w", "censor-w"), ("weigthed", "weighted"), ("Unweighted", "unweighted")],
+    [
+        ("censor_w", "censor-w"),
+        ("weigthed", "weighted"),
+        ("Unweighted", "unweighted"),
+        ("Sumary", "summary"),
+    ],
 )
 def test_an_unknown_mechanism_suggests_the_nearest(says, wrong, right):
     assert f"did you mean '{right}'?" in says(*JOB, *BETA, "--mechanism", wrong)
@@ -159,7 +166,7 @@ def test_an_unknown_mechanism_suggests_the_nearest(says, wrong, right):
 
 def test_an_unknown_mechanism_lists_the_known_ones(says):
     sentence = says(*JOB, *BETA, "--mechanism", "magic")
-    for name in ("unweighted", "weighted", "weighted-e", "censor-uw", "censor-w", "ph"):
+    for name in BY_NAME:
         assert name in sentence
 
 
@@ -180,13 +187,24 @@ def test_an_unknown_mechanism_lists_the_known_ones(says):
         (["--mechanism", "anchored", "--candidates", "0"], "--candidates must be"),
         (["--mechanism", "anchored", "--anchor", "no.json"], "does not exist"),
         (["--mechanism", "anchored", "--accept-poor-mixing"], "draws no chains"),
-        (["--anchor", "no.json"], "--anchor means nothing"),
+        (["--anchor", "no.json"], "does not exist"),
+        (["--mechanism", "censor-uw", "--anchor", "no.json"], "--anchor means nothing"),
         (["--reference", "survey.csv"], "--reference means nothing"),
+        (["--reference", "a.csv", "--reference-is", "public"], "--reference means nothing"),
+        (["--sampler", "nuts"], "summary draws nothing but noise: leave out --sampler"),
+        (["--sampler", "exact"], "summary draws nothing but noise: leave out --sampler"),
+        (["--accept-poor-mixing"], "leave out --accept-poor-mixing"),
+        (["--threshold", "1"], "summary does not take --threshold"),
+        (["--stages", "2"], "summary does not take --stages"),
+        (["--growth", "9"], "summary does not take --growth"),
+        (["--candidates", "9"], "summary does not take --candidates"),
+        (["--c2", "0"], "summary does not take --c2"),
         (["--mechanism", "anchored", "--reference", "survey.csv"], "give both or neither"),
         (["--mechanism", "censor-w", "--reference-is", "public"], "give both or neither"),
         (["--ledger", "no.db"], "no.db"),
-        (["--bins", "9"], "censor-uw does not take --bins"),
-        (["--c1", "1"], "censor-uw does not take --c1"),
+        (["--bins", "9"], "summary does not take --bins"),
+        (["--c1", "1"], "summary does not take --c1"),
+        (["--mechanism", "censor-uw", "--c1", "1"], "censor-uw does not take --c1"),
         (["--mechanism", "weighted", "--c1", "-1"], "--c1 must not be negative"),
         (["--mechanism", "weighted", "--c2", "nan"], "--c2 must be a finite number"),
         (["--mechanism", "ph", "--bins", "some"], "--bins must be"),
@@ -211,7 +229,7 @@ def test_a_missing_required_option(says, option):
 
 
 def test_a_missing_model(says):
-    assert "anchored needs --model" in says(*JOB, "--epsilon", "2")
+    assert "summary needs --model" in says(*JOB, "--epsilon", "2")
 
 
 def test_a_destination_that_exists(says, desk):
@@ -429,7 +447,7 @@ def never_converging(monkeypatch):
 
 @pytest.mark.slow
 def test_chains_that_have_not_converged_are_refused(says, never_converging):
-    sentence = says(*JOB, *BETA, code=3)
+    sentence = says(*JOB, *CHAINS, code=3)
     assert sentence.startswith("refused: the chains have not converged")
     assert ACCEPTED in sentence
 
@@ -442,14 +460,14 @@ def assumptions(desk):
 def test_chains_that_have_not_converged_are_released_if_that_was_accepted(
     desk, capsys, never_converging
 ):
-    assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
+    assert cli.run([*JOB, *CHAINS, ACCEPTED]) == 0
     assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
     assert capsys.readouterr().err == ""
 
 
 @pytest.mark.slow
 def test_the_assumption_does_not_reveal_whether_the_chains_converged(desk, capsys):
-    assert cli.run([*JOB, *BETA, ACCEPTED]) == 0
+    assert cli.run([*JOB, *CHAINS, ACCEPTED]) == 0
     assert "Poor mixing of the chains was accepted in advance" in assumptions(desk)
 
 

@@ -19,6 +19,7 @@ from understudy.privacy.accounting import Cost, epsilon_at, rho_within
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
 from understudy.synthesis.preparation import prepare
+from understudy.utility import max_ecdf
 
 TABLE = pd.DataFrame({"x": np.random.default_rng(1).beta(0.8, 5, 2000)})
 ANCHOR = {"phi": 0.14, "lambda": 5.5}
@@ -384,6 +385,72 @@ def test_nothing_is_carried_over_without_an_anchor():
         us.synthesize(BETA, TABLE, Summary(epsilon=1.0, carried=[ANCHOR]))
     with pytest.raises(BadInput, match="1 draws, and 10 are needed"):
         us.synthesize(BETA, TABLE, Summary(epsilon=1.0, anchor=ANCHOR, carried=[ANCHOR]))
+
+
+def spread_of(release, name):
+    """Return the standard deviation of an element over the published draws."""
+    draws = [np.ravel(draw[name]) for draw in release.parameters[0]["draws"]]
+    assert np.isfinite(draws).all()
+    return np.std(draws, axis=0)
+
+
+@pytest.mark.slow
+def test_thirty_records_end_with_a_release_that_knows_little():
+    """At ε = 0.1 the noise is as large as the table, and the draws must say so."""
+    model = us.beta(schema_of(size=30, x=SHARE))
+    table = pd.DataFrame({"x": np.random.default_rng(2).beta(2, 6, 30)})
+    without = np.sqrt(0.25 * 0.75 / 9 / 30)
+    spreads = {}
+    for epsilon in (0.1, 5.0):
+        release = us.synthesize(model, table, Summary(epsilon=epsilon), seed=3)
+        assert len(release.synthetic) == 30
+        (spreads[epsilon],) = spread_of(release, "phi")
+    assert spreads[5.0] > 0.9 * without
+    assert spreads[0.1] > 3 * without
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("side", [0.0, 1.0])
+def test_a_regression_of_records_at_a_bound_ends_with_a_release(side):
+    schema = schema_of(size=200, x=SHARE, g=PUBLIC)
+    model = us.formula("x ~ g", family="beta", schema=schema)
+    table = pd.DataFrame({"x": np.full(200, side), "g": ["a", "b"] * 100})
+    release = us.synthesize(model, table, Summary(epsilon=1.0), seed=3)
+    assert abs(release.synthetic["x"].median() - side) < 0.2
+    for parameter in model.parameters:
+        assert (spread_of(release, parameter.name) > 0).all()
+
+
+@pytest.mark.slow
+def test_constant_levels_and_counts_end_with_a_release():
+    yes = CONFIDENTIAL | {"type": "binary", "levels": ["no", "yes"]}
+    count = CONFIDENTIAL | {"type": "count", "bounds": [0, 50]}
+    for column, family, value in ((yes, "bernoulli", "yes"), (count, "poisson", 0)):
+        schema = schema_of(size=200, y=column)
+        model = us.formula("y ~ 1", family=family, schema=schema)
+        table = pd.DataFrame({"y": [value] * 200})
+        release = us.synthesize(model, table, Summary(epsilon=1.0), seed=3)
+        assert (release.synthetic["y"] == value).mean() > 0.85
+        assert (spread_of(release, "Intercept") > 0).all()
+
+
+@pytest.mark.slow
+def test_bounds_a_thousand_times_too_wide_end_with_a_release_that_is_nearly_as_close():
+    """Salaries of some tens of thousands, declared to lie between 0 and 10⁹."""
+    generator = np.random.default_rng(4)
+    levels = np.array(["a", "b"])[np.arange(1500) % 2]
+    pay = np.exp(generator.normal(11, 0.5, 1500) + 0.2 * (levels == "b"))
+    table = pd.DataFrame({"x": np.minimum(pay, 1e6), "g": levels})
+    distances = {}
+    for top in (1e6, 1e9):
+        wide = CONFIDENTIAL | {"type": "continuous", "bounds": [0, top]}
+        schema = schema_of(size=1500, x=wide, g=PUBLIC)
+        model = us.formula("x ~ g", family="lognormal", schema=schema)
+        release = us.synthesize(model, table, Summary(epsilon=1.0), seed=5)
+        distances[top] = max_ecdf(table["x"].to_numpy(), release.synthetic["x"].to_numpy())
+        for parameter in model.parameters:
+            assert (spread_of(release, parameter.name) > 0).all()
+    assert distances[1e9] < 0.1, distances
 
 
 @pytest.mark.parametrize(

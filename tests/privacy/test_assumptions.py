@@ -36,7 +36,7 @@ def test_copied_columns_leave_membership_unprotected_whoever_it_is_about():
 def test_every_sentence_is_one_that_can_be_published_as_it_is():
     said = [*assumptions.ORIGINS.values(), *assumptions.CALIBRATED_ON.values()]
     said += [assumptions.ADDS_UP, assumptions.SETTINGS, assumptions.MODEL, assumptions.TRUE_SIZE]
-    said += [assumptions.PUBLIC_FILES, assumptions.survey_weights("w")]
+    said += [assumptions.MEASURED_ONCE, assumptions.PUBLIC_FILES, assumptions.survey_weights("w")]
     for sentence in said:
         assert sentence.endswith(".")
         assert sentence[0].isupper()

@@ -180,6 +180,53 @@ def test_several_tables_come_with_what_to_do_with_them():
     assert "stack" not in text_of()
 
 
+ROUNDS = (
+    {
+        "kind": "table",
+        "definition": {"tables": [{"column": "pay"}, {"column": "age"}]},
+        "noisy": [3] * 1200,
+        "epsilon": 0.3,
+    },
+    {"kind": "score", "definition": {"count": 4}, "noisy": [-7, 8], "epsilon": 0.7},
+)
+SUMMARY = replace(STRICT, mechanism="summary", sampler="none", stages=2, measured_once=True)
+
+
+def summarised(guarantee=SUMMARY, tables=1, rounds=ROUNDS):
+    return Reader(render_card(guarantee, schema_of(), [frame_of()] * tables, rounds)).text
+
+
+def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
+    text = summarised()
+    assert "How many records lie in each cell of tables of pay and age 1,200 0.3" in text
+    assert "pull at the model's parameters and the number of records 2 0.7" in text
+    assert "estimated from the noisy sums" in text
+    assert "one estimate from noisy sums, which were measured once, in 2 rounds" in text
+    assert "the draws in parameters.json do" in text
+    assert "Draws of the parameters" not in text
+    assert "What was measured" not in text_of()
+    assert "Draws of the parameters" in text_of()
+
+
+def test_one_table_is_called_one():
+    alone = ROUNDS[0] | {"definition": {"tables": [{"column": "pay"}]}}
+    assert "each cell of a table of pay" in summarised(rounds=(alone,))
+
+
+def test_tables_of_pairs_are_counted():
+    pair = {"pair": [{"column": "pay"}, {"column": "age"}]}
+    pairs = {"kind": "table", "definition": {"tables": [pair] * 3}, "noisy": [1], "epsilon": 1.0}
+    assert "each cell of tables of 3 pairs of columns" in summarised(rounds=(pairs,))
+
+
+def test_several_tables_of_a_summary_are_free():
+    text = summarised(replace(SUMMARY, draws=3), 3)
+    assert "ε is the same for whoever sees one of them and for whoever sees all" in text
+    assert "share of ε" not in text
+    assert "3 draws from noisy sums" in text
+    assert "drawn, given the noisy sums, once for each table" in text
+
+
 def test_every_declared_column_is_there_with_its_domain_and_its_shares():
     text = text_of()
     assert "Synthetic: a number from 0 to 9" in text
@@ -240,7 +287,8 @@ def test_the_same_release_gives_the_same_card():
 
 
 def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_nothing_else():
-    assert list(inspect.signature(render_card).parameters) == ["guarantee", "schema", "tables"]
+    known = ["guarantee", "schema", "tables", "rounds"]
+    assert list(inspect.signature(render_card).parameters) == known
     seen, todo = set(), [card.__name__]
     root = Path(us.__file__).parent
     while todo:

@@ -35,6 +35,8 @@ def test_each_table_states_the_guarantee_that_really_holds(ran):
     assert guarantees["censor-uw"].epsilon == {added: 5, replaced: 10}
     assert guarantees["ph"].epsilon == {added: 2.5, replaced: 5}
     assert guarantees["ph-sqrt"].epsilon == guarantees["ph"].epsilon
+    assert guarantees["summary-5"].epsilon == {added: 5, replaced: 10}
+    assert guarantees["summary-1"].epsilon == {added: 1, replaced: 2}
     assert guarantees["anchored-1"].epsilon[added] == pytest.approx(1)
     assert guarantees["anchored-5"].epsilon[added] <= 5
 

@@ -47,6 +47,8 @@ def test_our_columns_are_marked_where_they_would_stand_among_the_five():
     assert found == {
         "weighted": BEST,
         "censor-w": SECOND,
+        "summary-5": SECOND,
+        "summary-1": SECOND,
         "anchored-5": BEST,
         "anchored-1": SECOND,
         "ph-sqrt": SECOND,

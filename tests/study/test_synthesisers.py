@@ -29,7 +29,7 @@ def test_the_page_s_guarantees_are_those_of_the_theorem():
     assert (rows["Censor_uw"]["added"], rows["Censor_uw"]["replaced"]) == ("ε", "2ε")
     assert rows["Censor_uw"]["kind"] == "conditional"
     assert (rows["PH"]["added"], rows["PH"]["replaced"]) == ("ε/2", "ε")
-    for name in ("Anchored, history", "Anchored, ladder"):
+    for name in ("Anchored, history", "Anchored, ladder", "Summary"):
         row = rows[name]
         assert (row["kind"], row["added"], row["replaced"]) == ("strict", "ε", "2ε")
     assert {row["label"] for row in rows.values() if row["beyond"]} == {

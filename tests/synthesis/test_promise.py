@@ -1,12 +1,18 @@
 """What a release promises."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import summaries
 import understudy as us
 from synthesised import ALONE, BETA, CODED, GROUPED, SIZELESS, TABLE, VALUES
+from understudy._jax import jnp
+from understudy.domain.tables import decode
 from understudy.mechanisms import make_mechanism
+from understudy.privacy import assumptions
 from understudy.privacy.guarantee import Adjacency
 from understudy.synthesis.preparation import prepare
 from understudy.synthesis.promise import promise
@@ -21,6 +27,8 @@ from understudy.synthesis.promise import promise
         ("censor-uw", "conditional", "none", "nuts", 3.0),
         ("censor-w", "asymptotic", "same-data", "nuts", None),
         ("ph", "strict", "none", "none", 3.0),
+        ("anchored", "strict", "none", "exact", 3.0),
+        ("summary", "strict", "none", "none", 3.0),
     ],
 )
 def test_each_mechanism_claims_what_holds_and_no_more(name, kind, weights, sampler, epsilon):
@@ -37,6 +45,42 @@ def test_each_mechanism_claims_what_holds_and_no_more(name, kind, weights, sampl
     assumed = " ".join(guarantee["assumptions"])
     assert ("The Markov chains have converged" in assumed) == (kind == "conditional")
     assert ("whether one was refused" in assumed) == (sampler == "nuts")
+    assert ("Noise was added once" in assumed) == (name == "summary")
+
+
+@pytest.mark.parametrize("declared", summaries.OUTCOMES)
+@pytest.mark.parametrize("adjacency", ["add-remove", "replace-one"])
+def test_no_strict_promise_of_a_summary_speaks_of_convergence(declared, adjacency):
+    """Over models: whatever is inferred in public, the promise rests on the noisy sums alone."""
+    model, columns = summaries.OUTCOMES[declared]
+    table = decode(columns, model.schema)
+    for anchor in (None, _centre(model)):
+        mechanism = us.Summary(epsilon=0.5, adjacency=adjacency, anchor=anchor)
+        given = promised(model, table, mechanism, tables=3)
+        said = " ".join([str(given), given.headline, *given.assumptions]).lower()
+        assert given.kind == "strict"
+        assert given.epsilon[given.asked] == 0.5
+        assert not re.search("converge|markov|chain|settle|mixing", said)
+
+
+def _centre(model):
+    theta = model.constrain(jnp.zeros(model.dimension))
+    return {name: np.asarray(value).tolist() for name, value in theta.items()}
+
+
+def test_a_summary_says_all_that_its_promise_rests_on():
+    model = us.formula("x ~ g", family="beta", schema=GROUPED)
+    table = pd.DataFrame({"x": VALUES, "g": np.where(CODED["g"] == 0, "a", "b")})
+    alone = promised(BETA, TABLE, us.Summary(epsilon=1.0))
+    copied = promised(model, table, us.Summary(epsilon=1.0))
+    settled = (assumptions.SETTINGS, assumptions.MODEL, assumptions.PUBLIC_FILES)
+    for given in (alone, copied):
+        assert {assumptions.MEASURED_ONCE, assumptions.ADDS_UP, *settled} <= {*given.assumptions}
+        assert any("at most one record" in each for each in given.assumptions)
+    assert len(alone.assumptions) == 6
+    assert set(copied.assumptions) - set(alone.assumptions) == {assumptions.copied_predictors(None)}
+    release = promised(BETA, TABLE, us.Summary(epsilon=1.0, anchor={"phi": 0.2, "lambda": 3.0}))
+    assert set(release.assumptions) - set(alone.assumptions) == {assumptions.ORIGINS["release"]}
 
 
 def test_assumptions_say_what_copying_public_columns_means():

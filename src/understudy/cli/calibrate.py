@@ -43,7 +43,8 @@ def calibrate(
     mechanism: Annotated[
         list[str] | None,
         typer.Option(
-            help="anchored, summary, censor-uw, censor-w or ph; repeat for several. Default: all."
+            help="summary, anchored, censor-uw, censor-w or ph; repeat for several. "
+            "Default: summary and ph."
         ),
     ] = None,
     adjacency: Annotated[str, typer.Option(help="add-remove or replace-one.")] = "add-remove",

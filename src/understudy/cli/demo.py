@@ -21,7 +21,7 @@ def demo(
     """Synthesise the embedded, simulated survey of doctorate recipients."""
     from understudy import data
     from understudy.domain.schema import Schema
-    from understudy.mechanisms import Anchored
+    from understudy.mechanisms import Summary
     from understudy.models.formula import formula
     from understudy.support.progress import shown, stage
     from understudy.synthesis.release import check_destination, released_schema
@@ -36,7 +36,7 @@ def demo(
         with stage(progress, "Model"):
             model = formula("salary ~ gender + age + weeks", family="beta", schema=schema)
         release = synthesize(
-            model, data.survey_table(), Anchored(epsilon=1.0), seed=seed, progress=progress
+            model, data.survey_table(), Summary(epsilon=1.0), seed=seed, progress=progress
         )
         with stage(progress, "Writing"):
             release.write(destination, force=replace)

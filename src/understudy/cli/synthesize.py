@@ -40,9 +40,9 @@ def synthesize(
     mechanism: Annotated[
         str,
         typer.Option(
-            help="anchored, summary, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."
+            help="summary, anchored, censor-uw, censor-w, ph, weighted-e, weighted or unweighted."
         ),
-    ] = "anchored",
+    ] = "summary",
     epsilon: Annotated[
         float | None, typer.Option(help="ε; needed except by unweighted and weighted.")
     ] = None,
@@ -69,7 +69,7 @@ def synthesize(
         str | None, typer.Option(help="What the reference is: public or confidential.")
     ] = None,
     anchor: Annotated[
-        Path | None, typer.Option(help="anchored, summary: parameters.json of an earlier release.")
+        Path | None, typer.Option(help="summary, anchored: parameters.json of an earlier release.")
     ] = None,
     carry: Annotated[
         bool,
@@ -92,9 +92,14 @@ def synthesize(
         Path | None, typer.Option(help="Public predictor rows for the synthetic table.")
     ] = None,
     sampler: Annotated[
-        str, typer.Option(help="auto, exact (up to 10 parameters) or nuts.")
+        str,
+        typer.Option(
+            help="anchored, censor-uw: auto, exact (up to 10 parameters) or nuts; summary has none."
+        ),
     ] = "auto",
-    tables: Annotated[int, typer.Option(help="Tables to draw; each costs ε.")] = 1,
+    tables: Annotated[
+        int, typer.Option(help="Tables to draw: free with summary, else each costs ε.")
+    ] = 1,
     balanced: Balanced = False,
     ledger: Annotated[
         str | None, typer.Option(help="Ledger to charge before anything is drawn.")

@@ -57,6 +57,11 @@ class Mechanism(ABC):
     """Whether what it does depends on the size of the table, which then has to be public."""
     draws_exactly: ClassVar[bool] = False
     """Whether it can, with few parameters, do without chains."""
+    measures_once: ClassVar[bool] = False
+    """Whether any number of tables comes from what was measured once, at no further cost."""
+    tried_unasked: ClassVar[bool] = False
+    """Whether calibration tries it where no mechanism is named: strict for every model, in seconds.
+    The others are tried by name, or where none of these can serve."""
     earlier: ClassVar[EarlierTheta] = EarlierTheta.UNUSED
     by_sums: ClassVar[bool] = False
     """Whether noisy sums over the records are all that it takes from a table. An audit then looks

@@ -44,6 +44,7 @@ class PerturbedHistogram(Mechanism):
     kind = Kind.STRICT
     weights = Weights.NONE
     needs_model = False
+    tried_unasked = True
 
     def plan(self, request: Request) -> HistogramPlan:
         """Return the counts to be perturbed, of the one column that a histogram can synthesise."""

@@ -70,6 +70,8 @@ class Summary(Mechanism):
     kind = Kind.STRICT
     weights = Weights.NONE
     needs_size = True
+    measures_once = True
+    tried_unasked = True
     earlier = EarlierTheta.WELCOME
     by_sums = True
 

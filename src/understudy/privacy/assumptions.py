@@ -31,6 +31,11 @@ BALANCED = (
     "do not apply to them."
 )
 
+MEASURED_ONCE = (
+    "Noise was added once, to the sums in parameters.json: parameters, rows and whatever else is "
+    "computed from these sums, by anybody and as often as they like, adds nothing to ε."
+)
+
 ORIGINS = {
     "public": "The reference is public, and holds nothing that came from the confidential table.",
     "confidential": (

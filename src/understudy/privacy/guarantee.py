@@ -141,7 +141,10 @@ class Guarantee:
     accept_poor_mixing: bool = False
     """Whether it was accepted in advance that chains may not have converged."""
     stages: int = 1
-    """In how many stages each θ was drawn."""
+    """In how many stages each θ was drawn; of a summary, in how many rounds sums were measured."""
+    measured_once: bool = False
+    """Whether every θ was computed from noisy sums that were measured once, so that ε is that of
+    the sums, however many θ there are."""
     charged: str | None = None
     """The ledger's entry that paid for the release."""
     period: str | None = None
@@ -234,14 +237,23 @@ class Guarantee:
             f"ε = {asked}, provided that the Markov chains have converged{unchecked}. If they have,"
         )
 
+    @property
+    def origin(self) -> tuple[str, str]:
+        """Where the parameters come from: what to call that, and the answer."""
+        if not self.measured_once:
+            stages = f", each in {self.stages} stages" if self.stages > 1 else ""
+            return "Draws of the parameters", f"{self.draws:,}{stages}"
+        rounds = "one round" if self.stages == 1 else f"{self.stages} rounds"
+        given = "one estimate" if self.draws == 1 else f"{self.draws:,} draws"
+        return "Parameters", f"{given} from noisy sums, which were measured once, in {rounds}"
+
     def _facts(self) -> list[tuple[str, object]]:
-        stages = f", each in {self.stages} stages" if self.stages > 1 else ""
         return [
             *([] if self.period is None else [("Period", self.period)]),
             *([] if self.population is None else [("Population", self.population)]),
             ("Kind", f"{self.kind} ({self.kind.meaning})"),
             ("Mechanism", self.mechanism),
-            ("Draws of the parameters", f"{self.draws}{stages}"),
+            self.origin,
             ("Rows in each synthetic table", self.rows),
             ("Ledger", self.charged or "not charged to any ledger"),
         ]

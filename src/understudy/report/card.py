@@ -1,13 +1,13 @@
 """The public card of a release: what it is, what is promised, how to use it, and its limits.
 
-`render_card` knows the guarantee, the schema and the synthetic tables, all of which are published
-anyway, and nothing else. So no card can hold anything confidential: it is computed from what is
-public, and this module imports nothing that has ever seen a record.
+`render_card` knows the guarantee, the schema, the synthetic tables and what was measured for them,
+all of which are published anyway, and nothing else. So no card can hold anything confidential: it
+is computed from what is public, and this module imports nothing that has ever seen a record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,12 @@ _TYPES = {
 }
 
 
-def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame]) -> str:
+def render_card(
+    guarantee: Guarantee,
+    schema: Schema,
+    tables: Sequence[DataFrame],
+    rounds: Sequence[Mapping[str, Any]] = (),
+) -> str:
     """Return `public/card.html`, the same text for the same release."""
     first = tables[0]
     shown = [column for column in schema.columns if column.name in first.columns]
@@ -54,16 +59,15 @@ def render_card(guarantee: Guarantee, schema: Schema, tables: Sequence[DataFrame
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
         guarantee=_promise(guarantee, schema),
+        measured=[_measured(each) for each in rounds],
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],
     )
 
 
 def _title(names: Sequence[str], period: str | None) -> str:
-    if len(names) > NAMED_COLUMNS:
-        names = [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
     what = "Synthetic data" if period is None else f"Synthetic data of {period}"
-    return f"{what}: {listed(names)}"
+    return f"{what}: {listed(_named(names))}"
 
 
 def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
@@ -84,7 +88,7 @@ def _promise(guarantee: Guarantee, schema: Schema) -> dict[str, Any]:
             *([] if guarantee.population is None else [("Population", guarantee.population)]),
             ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
             ("Mechanism", guarantee.mechanism),
-            ("Draws of the parameters", f"{guarantee.draws:,}"),
+            guarantee.origin,
             ("Privacy ledger", guarantee.charged or "not charged to any ledger"),
         ],
     }
@@ -107,8 +111,12 @@ def _protected(guarantee: Guarantee, schema: Schema) -> str:
 def _together(guarantee: Guarantee) -> str | None:
     if guarantee.draws == 1:
         return None
-    if guarantee.delta:
-        return "The numbers above are for whoever sees all of the tables."
+    if guarantee.measured_once:
+        return (
+            f"The {guarantee.draws} tables come from one set of noisy sums, each by its own draw "
+            "of the parameters: ε is the same for whoever sees one of them and for whoever sees "
+            "all, and further tables would not change it."
+        )
     assert guarantee.epsilon is not None
     each = Fraction(repr(guarantee.epsilon[Adjacency.ADD_REMOVE])) / guarantee.draws
     return (
@@ -116,6 +124,29 @@ def _together(guarantee: Guarantee) -> str | None:
         f"share of ε ({at_most(each)} when rows are added or removed). The numbers above are for "
         "whoever sees all of them."
     )
+
+
+def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return what a round of a summary measured, how many numbers that are, and its ε."""
+    tables = each["definition"].get("tables")
+    if tables is None:
+        counted = " and the number of records" if each["definition"].get("count") else ""
+        what = f"How the records pull at the model's parameters{counted}"
+    else:
+        pairs = [table["pair"] for table in tables if "pair" in table]
+        alone = [table["column"] for table in tables if "pair" not in table]
+        parts = [f"of {listed(_named(alone))}"] if alone else []
+        parts += [f"of {len(pairs):,} pairs of columns"] if pairs else []
+        cells = "a table" if len(tables) == 1 else "tables"
+        what = f"How many records lie in each cell of {cells} {' and '.join(parts)}"
+    return what, f"{len(each['noisy']):,}", at_most(each["epsilon"])
+
+
+def _named(names: Sequence[str]) -> Sequence[str]:
+    """Return names, of very many only the first few."""
+    if len(names) <= NAMED_COLUMNS:
+        return names
+    return [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
 
 
 def _column(column: Column, values: Series[Any]) -> dict[str, Any]:

@@ -26,6 +26,9 @@ def facts(
     if lipschitz is None and largest_score is not None and np.isinf(largest_score).any():
         # JSON holds no infinity, so the diagnostics say nothing just where there is no bound.
         lipschitz = local = math.inf
+    time = ("Running time", NOTHING if seconds is None else f"{readable(seconds, digits=3)} s")
+    if diagnostics.get("rounds") is not None:
+        return [time]  # A summary has no posterior that a record could move.
     return [
         ("Lipschitz bound Δ", bounded(lipschitz)),
         ("Local ε = 2Δ", bounded(local)),
@@ -34,7 +37,7 @@ def facts(
             NOTHING if censored is None else f"{censored:,} of {n:,} ({percent(censored / n)})",
         ),
         ("Divergences", readable(diagnostics.get("divergences"))),
-        ("Running time", NOTHING if seconds is None else f"{readable(seconds, digits=3)} s"),
+        time,
     ]
 
 

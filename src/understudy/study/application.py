@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from understudy.errors import BadInput
-from understudy.mechanisms import Anchored, Mechanism
+from understudy.mechanisms import Anchored, Mechanism, Summary
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Guarantee
 from understudy.report.curves import reflected_kde
@@ -36,6 +36,8 @@ _AT_TARGET: dict[str, Mechanism] = {
 }
 MECHANISMS = {
     **{key: _AT_TARGET[key] for key in SYNTHESISERS},
+    "summary-5": _AT_TARGET["summary"],
+    "summary-1": Summary(epsilon=1.0),
     "anchored-5": _AT_TARGET["anchored-ladder"],
     "anchored-1": Anchored(epsilon=1.0),
     "ph-sqrt": _AT_TARGET["ph-sqrt"],
@@ -45,6 +47,8 @@ MECHANISMS = {
 itself shows what the model can do at best."""
 LABELS = {
     **arms.LABELS,
+    "summary-5": "Summary (ε = 5)",
+    "summary-1": "Summary (ε = 1)",
     "anchored-5": "Anchored (ε = 5)",
     "anchored-1": "Anchored (ε = 1)",
     "ph-sqrt": "PH (√n bins)",

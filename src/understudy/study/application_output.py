@@ -49,8 +49,10 @@ _LINES: dict[str, Any] = {
     "censor-w": "-",
     "censor-uw": (0, (3, 1.2)),
     "ph": (0, (1.2, 1.2)),
-    "anchored-5": "-",
-    "anchored-1": (0, (3, 1.2)),
+    "summary-5": "-",
+    "summary-1": (0, (3, 1.2)),
+    "anchored-5": (0, (6, 1.5, 1.2, 1.5)),
+    "anchored-1": (0, (4, 1.2, 1.2, 1.2, 1.2, 1.2)),
     "ph-sqrt": (0, (1.2, 1.2)),
     "unweighted": (0, (6, 1.5)),
 }
@@ -58,6 +60,8 @@ _LINES: dict[str, Any] = {
 any kind of colour vision."""
 _ANCHORED = figure_style.COLOURS["anchored-ladder"]
 _COLOURS = figure_style.COLOURS | {
+    "summary-5": figure_style.COLOURS["summary"],
+    "summary-1": figure_style.COLOURS["summary"],
     "anchored-5": _ANCHORED,
     "anchored-1": _ANCHORED,
     "unweighted": "#666666",

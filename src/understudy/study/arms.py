@@ -22,6 +22,7 @@ OURS = {
     "ph-sqrt": "PH, √n bins (DP)",
     "anchored-history": "Anchored, history (DP)",
     "anchored-ladder": "Anchored, ladder (DP)",
+    "summary": "Summary (DP)",
 }
 """What the study adds to the paper."""
 LABELS = {**paper.LABELS, **OURS}

@@ -38,6 +38,7 @@ COLOURS = {
     "ph-sqrt": "#009e73",
     "anchored-history": "#cc79a7",
     "anchored-ladder": "#cc79a7",
+    "summary": "#000000",
 }
 """The palette of Okabe and Ito, whose colours can be told apart without full colour vision."""
 

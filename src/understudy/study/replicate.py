@@ -145,6 +145,8 @@ def _synthesised(values: np.ndarray, mechanism: Mechanism, source: Source) -> np
         rungs = climb(request, model.prepare(request.columns), plan.mechanism, plan.ladder)
         return _simulated(rungs[-1].z[None], source)[0]
     (theta,) = plan.draw().thetas
+    if mechanism.needs_model:
+        return _simulated(np.asarray(model.unconstrain(theta))[None], source)[0]
     draw = mechanism.simulator(theta, source, schema=model.schema, model=None)
     return draw({}, paper.N)["x"]
 

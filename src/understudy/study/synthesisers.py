@@ -20,6 +20,7 @@ from understudy.mechanisms import (
     PerturbedHistogram,
     Request,
     RowMechanism,
+    Summary,
     Unweighted,
     Weighted,
     WeightedE,
@@ -64,6 +65,7 @@ def others(epsilon: float) -> dict[str, Mechanism]:
         "ph-sqrt": histogram(bins="sqrt"),
         "anchored-history": Anchored(epsilon=epsilon, anchor=HISTORY),
         "anchored-ladder": Anchored(epsilon=epsilon),
+        "summary": Summary(epsilon=epsilon),
     }
 
 

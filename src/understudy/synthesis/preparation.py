@@ -95,7 +95,7 @@ def check_given(model: object, mechanism: object) -> None:
         raise BadInput(f"`model` must be a model such as beta(schema), or a schema, not a {kind}.")
     if not isinstance(mechanism, Mechanism):
         kind = type(mechanism).__name__
-        raise BadInput(f"`mechanism` must be one such as Anchored(epsilon=1.0), not a {kind}.")
+        raise BadInput(f"`mechanism` must be one such as Summary(epsilon=1.0), not a {kind}.")
 
 
 def _declared(model: Model) -> Model:

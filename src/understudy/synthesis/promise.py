@@ -24,6 +24,7 @@ def promise(plan: Plan, charge: Charge | None) -> Guarantee:
         rho=None if cost is None else {a: each.rho for a, each in cost.items()},
         draws=request.tables,
         stages=plan.stages,
+        measured_once=mechanism.measures_once,
         weights=mechanism.weights,
         sampler=request.sampler,
         assumptions=tuple(_assumed(request, with_delta=plan.delta is not None)),
@@ -43,6 +44,8 @@ def _assumed(request: Request, *, with_delta: bool) -> Iterator[str]:
     mechanism, accepted = request.mechanism, request.accept_poor_mixing
     if mechanism.reason:
         yield mechanism.reason
+    if mechanism.measures_once:
+        yield assumptions.MEASURED_ONCE
     if request.sampler == "nuts":
         yield from assumptions.chains(request.kind, request.tables, accept_poor_mixing=accepted)
     for origin in mechanism.origins:

@@ -138,8 +138,9 @@ class Release(_Attached):
         """Return the public card; only what is published goes into it."""
         from understudy.report.card import render_card
 
-        schema = Schema.from_dict(self.parameters[0]["schema"])
-        return render_card(self.guarantee, schema, self.tables)
+        published = self.parameters[0]
+        schema, rounds = Schema.from_dict(published["schema"]), published.get("rounds", ())
+        return render_card(self.guarantee, schema, self.tables, rounds)
 
     def __repr__(self) -> str:
         count, rows = len(self.tables), len(self.tables[0])

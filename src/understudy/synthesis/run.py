@@ -58,7 +58,8 @@ def synthesize(
         table: The confidential table, or the file that it is in.
         mechanism: How θ is made private, with its ε and its adjacency.
         rows: Rows of each synthetic table; the declared size by default.
-        tables: Synthetic tables. Each takes a draw of its own and costs its own ε.
+        tables: Synthetic tables, each from a draw of its own. Each costs its own ε, except with
+            `Summary`, where they are free.
         balanced: Rows by systematic sampling instead of independent ones, of any model that comes
             with the library: less noise in every distribution, but no combining rule and no test
             that assumes independent rows applies to them.
@@ -169,7 +170,7 @@ def _published(theta: dict[str, Any], request: Request) -> dict[str, Any]:
 class Synthesizer:
     """A model and a mechanism, to be fitted to a table: for people who come from other libraries.
 
-    `Synthesizer(schema, us.Anchored(epsilon=1.0)).fit(table).sample(1000)` draws a thousand rows.
+    `Synthesizer(schema, us.Summary(epsilon=1.0)).fit(table).sample(1000)` draws a thousand rows.
     """
 
     model: Model | Schema | str | Path

@@ -1,5 +1,7 @@
 """Which settings are tried, draws at each, and how close they come to the reference."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
@@ -7,12 +9,21 @@ import understudy as us
 from offices import calibrated
 from outcomes import MODEL, PAY, SCHEMA
 from understudy.errors import BadInput
-from understudy.periods.calibration.sweep import Closeness, Outcome, Setting, settings
+from understudy.mechanisms import BY_NAME
+from understudy.periods.calibration import sweep
+from understudy.periods.calibration.sweep import (
+    Closeness,
+    Outcome,
+    Setting,
+    Sweep,
+    calibrated_names,
+    settings,
+)
 from understudy.utility import max_ecdf
 
 
 def test_the_measures_are_those_of_the_synthetic_tables(workplace, found):
-    """Drawn again by hand: a ladder, then a draw that is anchored at it."""
+    """Drawn again by hand: from nothing, then a draw that starts from it."""
     table = pd.read_csv(workplace / "reference.csv")
     model = us.beta(us.Schema.load(workplace / "pay.toml"))
     asked = us.Anchored(epsilon=1.0, threshold=2.0)
@@ -24,6 +35,28 @@ def test_the_measures_are_those_of_the_synthetic_tables(workplace, found):
     real, made = table["pay"], second["pay"]
     assert ours.draws[0].max_ecdf == max_ecdf(real, made)
     assert ours.draws[0].median == pytest.approx(abs(made.median() / real.median() - 1))
+
+
+def test_draws_follow_each_other_as_periods_do(workplace, monkeypatch):
+    """One from nothing that does not count, and then each from the one before."""
+    given, answers = [], iter(range(10))
+
+    def fake(model, table, mechanism, *, seed, **rest):
+        given.append((mechanism.anchor, seed))
+        theta = {"phi": 0.2 + next(answers) / 100, "lambda": 7.0}
+        return SimpleNamespace(parameters=[{"parameters": theta}], tables=[table])
+
+    monkeypatch.setattr(sweep, "synthesize", fake)
+    model, table = us.beta(us.Schema.load(workplace / "pay.toml")), workplace / "reference.csv"
+    frame = pd.read_csv(table)
+    tried = Sweep(
+        model=model, schema=model.schema, table=frame, measured=frame, theta=None,
+        adjacency=us.Adjacency.ADD_REMOVE, rows=None, draws=3, seed=2,
+    )  # fmt: skip
+    outcome = tried._outcome(Setting(mechanism="summary", epsilon=1.0))
+    assert len(outcome.draws) == 3
+    assert [seed for _, seed in given] == [8, 9, 10, 11]
+    assert [anchor and round(anchor["phi"], 2) for anchor, _ in given] == [None, 0.2, 0.21, 0.22]
 
 
 @pytest.mark.slow
@@ -50,15 +83,30 @@ def test_the_distance_is_the_worse_of_two_measures_and_infinite_without_a_draw()
     assert nothing.spread == 0.0
 
 
-def test_a_public_reference_allows_all_settings():
+def test_what_is_strict_for_every_model_is_tried_unasked():
     tried = settings(SCHEMA, MODEL, public=True)
+    assert {setting.mechanism for setting in tried} == {"summary", "ph"}
+    assert len(tried) == len(set(tried)) == 12
+
+
+def test_where_none_of_these_serves_all_are_tried_that_do(monkeypatch):
+    for name in ("summary", "ph"):
+        monkeypatch.setattr(BY_NAME[name], "check_serves", refuse)
+    tried = settings(SCHEMA, MODEL, public=True)
+    assert {setting.mechanism for setting in tried} == {"anchored", "censor-uw", "censor-w"}
+
+
+def refuse(*arguments, **options):
+    raise BadInput("it cannot serve.")
+
+
+def test_a_public_reference_allows_all_settings():
+    tried = settings(SCHEMA, MODEL, public=True, mechanisms=calibrated_names())
     assert len(tried) == len(set(tried)) == 66
     assert [s.epsilon for s in tried] == sorted(s.epsilon for s in tried)
 
 
 def test_a_confidential_reference_gives_no_weights():
-    tried = settings(SCHEMA, MODEL, public=False)
-    assert "censor-w" not in {setting.mechanism for setting in tried}
     with pytest.raises(BadInput, match="has to be public"):
         settings(SCHEMA, MODEL, public=False, mechanisms=["censor-w"])
 

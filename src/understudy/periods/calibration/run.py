@@ -146,7 +146,8 @@ def calibrate(
         delta: δ at which ε and the budget are stated, for mechanisms with normal noise; pure by
             default.
         target: An accuracy such as `max_ecdf=0.03`, to be reached with the smallest ε.
-        mechanisms: Names of those to try; by default all that can serve.
+        mechanisms: Names of those to try; by default `summary` and `ph`, or, where neither can
+            serve, all that can.
         adjacency: Under which ε is stated.
         rows: Rows of each release; the declared size by default.
         balanced: Whether these rows are evenly spread instead of independent.

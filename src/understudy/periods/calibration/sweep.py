@@ -1,12 +1,15 @@
 """Which settings are tried, and several draws at each, compared with the reference.
 
-Every mechanism is tried that can be released period after period. Weighted and weighted-e promise
+A mechanism can be tried if it can be released period after period. Weighted and weighted-e promise
 no number and cannot be charged to a ledger. censor-w promises one where its weights are fixed
-before the table is seen; a public reference gives such weights.
+before the table is seen; a public reference gives such weights. Unless mechanisms are named, those
+are tried that are strict for every model and take seconds; where none of them can serve, all that
+can.
 
-A period's release may start from the release of the period before. So each draw of `anchored` is
-two: one from a ladder, as the very first period's might be, and one anchored at it, which is what
-counts. Nothing drifts between the two, as it would in a year: the page says so.
+A period's release may start from the release of the period before. So the draws of a mechanism that
+does are a small year: one from nothing, as the very first period's might be, which does not count,
+and then each from the one before it. Nothing drifts between them, as it would in a year: the page
+says so.
 
 Seeds are fixed, because nothing here is released; the numbers of a calibration can be had again.
 """
@@ -80,7 +83,7 @@ def settings(
 
     A mechanism that cannot serve is left out, unless it was asked for by name: then it says why.
     So is one without a δ where there is to be one: its ε would promise more than the same number of
-    the others.
+    the others. Without names, those are tried that say so of themselves, or else all that can serve.
     """
     known = calibrated_names()
     asked = known if mechanisms is None else tuple(mechanisms)
@@ -102,6 +105,8 @@ def settings(
         return True
 
     serving = [name for name in asked if serves(name)]
+    if mechanisms is None:
+        serving = [name for name in serving if BY_NAME[name].tried_unasked] or serving
     chosen = tuple(
         Setting(mechanism=name, epsilon=epsilon, delta=delta, **options)
         for epsilon in sorted({check_epsilon(each) for each in epsilons})
@@ -201,10 +206,12 @@ class Sweep:
     def _tables(self, setting: Setting) -> Iterator[pd.DataFrame]:
         mechanism = self._mechanism(setting)
         if mechanism.earlier is EarlierTheta.WELCOME:
-            for seed in range(self.seed, self.seed + self.draws):
-                theta = self._release(mechanism, 2 * seed, 1).parameters[0]["parameters"]
-                following = mechanism.following(theta, self.model)
-                yield from self._release(following, 2 * seed + 1, 1).tables
+            first = self.seed * (self.draws + 1)
+            release = self._release(mechanism, first, 1)
+            for seed in range(first + 1, first + 1 + self.draws):
+                theta = release.parameters[0]["parameters"]
+                release = self._release(mechanism.following(theta, self.model), seed, 1)
+                yield from release.tables
             return
         # One fit has draws enough, where the posterior does not depend on an earlier draw.
         if mechanism.earlier is EarlierTheta.NEEDED:
