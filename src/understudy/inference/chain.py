@@ -4,9 +4,13 @@
 
 with μ(θ) from a fixed pool, reweighted, and Σ at the mode. θ moves by the No-U-Turn sampler in the
 coordinates of the normal around the mode; the variances τ of Laplace noise are drawn anew after
-each move, as in `draws.py`. All of it is public, so that a chain that goes astray costs accuracy
-and nothing else. How many of the pool's records count at a draw is watched: where they are too few,
-the chain is not used.
+each move, as in `draws.py`, unless there are so many entries that their sums are normal anyway. All
+of it is public, so that a chain that goes astray costs accuracy and nothing else. How many of the
+pool's records count at a draw is watched: where they are too few, the chain is not used.
+
+The normal around the mode of a whole table's model is far too wide: where few records are, a
+coefficient may go far before a table takes notice. The pool has records from there, too, because
+some of the θ that it was simulated from went as far.
 """
 
 from __future__ import annotations
@@ -27,8 +31,11 @@ from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
-_POOL = 4096
-_WARM_UP = 200
+_POOL, _WIDE_POOL = 4096, 8192
+_WARM_UP, _WIDE_WARM_UP = 200, 60
+_WIDE = 100
+"""With more entries than this, Laplace noise is taken for normal, and the pool is larger."""
+_PASSES = 2
 _DOUBLINGS = 5
 _ACCEPTANCE = 0.8
 _FEWEST = 0.02
@@ -80,15 +87,35 @@ class _Target(NamedTuple):
 
 
 def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Floats | None:
-    """Return so many draws in a row, or None where the pool does not reach as far as they go."""
-    pool = Pool.around(evidence, mode, source, records=_POOL)
+    """Return so many draws in a row, or None where no pool reaches as far as they go.
+
+    If the first pool, from the normal around the mode, does not reach, the next one is simulated
+    from where the chain went.
+    """
+    model, wide = evidence.population.model, len(evidence.values) > _WIDE
+    records, warm_up = (_WIDE_POOL, _WIDE_WARM_UP) if wide else (_POOL, _WARM_UP)
+    points: Floats | None = None
+    for _ in range(_PASSES):
+        pool = Pool.around(evidence, mode, source, records=records, draws=points)
+        target = _target(evidence, mode, pool)
+        walked = _walk(model, target, source.key(), count, warm_up, mixed=not wide)
+        points, effective = map(np.asarray, walked)
+        if not np.isfinite(points).all():
+            return None
+        if np.quantile(effective, 0.05) > _FEWEST * len(pool.log_density):
+            return points
+    # Of whole tables even a thin pool tells more than the normal around the mode does.
+    return points if model.by_tables else None
+
+
+def _target(evidence: Evidence, mode: Mode, pool: Pool) -> _Target:
     prepared = pool.records.prepared
     data = {name: np.array(values) for name, values in prepared.own.items()}
     for name, values in prepared.moved.items():
         data[name][prepared.rows] = values
     covariance = mode.prediction.covariance
     spread, axes = np.linalg.eigh(covariance)
-    target = _Target(
+    return _Target(
         {name: jnp.asarray(values) for name, values in data.items()},
         *map(
             jnp.asarray,
@@ -107,13 +134,12 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
             ),
         ),
     )
-    points, effective = _walk(evidence.population.model, target, source.key(), count)
-    reached = np.quantile(np.asarray(effective), 0.05) > _FEWEST * _POOL
-    return np.asarray(points) if reached and np.isfinite(points).all() else None
 
 
-@partial(jax.jit, static_argnames=("model", "count"))
-def _walk(model: Model, target: _Target, key: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+@partial(jax.jit, static_argnames=("model", "count", "warm_up", "mixed"))
+def _walk(
+    model: Model, target: _Target, key: jax.Array, count: int, warm_up: int, *, mixed: bool
+) -> tuple[jax.Array, jax.Array]:
     """Return the chain's points, and how many records of the pool count at each."""
     import blackjax
     from blackjax.adaptation.step_size import dual_averaging_adaptation
@@ -121,28 +147,35 @@ def _walk(model: Model, target: _Target, key: jax.Array, count: int) -> tuple[ja
     begin, adapt, _ = dual_averaging_adaptation(_ACCEPTANCE)
     move, metric = blackjax.nuts.build_kernel(), jnp.ones(len(target.centre))
 
+    def inverse(variance: jax.Array) -> jax.Array:
+        return jnp.linalg.inv(target.covariance + jnp.diag(variance))
+
+    fixed = inverse(2 * target.laplace**2)
+
     def step(carry: Any, given: tuple[jax.Array, jax.Array]) -> tuple[Any, Any]:
         w, variance, adapting = carry
         number, keys = given[0], jax.random.split(given[1])
         size = jnp.where(
-            number < _WARM_UP, jnp.exp(adapting.log_step_size), jnp.exp(adapting.log_step_size_avg)
+            number < warm_up, jnp.exp(adapting.log_step_size), jnp.exp(adapting.log_step_size_avg)
         )
-        weight = jnp.linalg.inv(target.covariance + jnp.diag(variance))
+        weight = inverse(variance) if mixed else fixed
         height = partial(target.height, model, weight)
         state, info = move(keys[0], blackjax.nuts.init(w, height), height, size, metric, _DOUBLINGS)
         adapted = adapt(adapting, info.acceptance_rate)
         adapting = jax.tree.map(
-            lambda new, old: jnp.where(number < _WARM_UP, new, old), adapted, adapting
+            lambda new, old: jnp.where(number < warm_up, new, old), adapted, adapting
         )
         point = target.place(state.position)
-        variance = _variances(keys[1], target, variance, weight, target.rest(model, point))
+        if mixed:
+            rest = target.rest(model, point)
+            variance = _variances(keys[1], target, variance, weight, rest)
         effective = 1 / jnp.sum(target.shares(model, point) ** 2)
         return (state.position, variance, adapting), (point, effective)
 
     start = jnp.zeros(len(target.centre)), 2 * target.laplace**2, begin(jnp.asarray(0.3))
-    steps = jnp.arange(_WARM_UP + count), jax.random.split(key, _WARM_UP + count)
+    steps = jnp.arange(warm_up + count), jax.random.split(key, warm_up + count)
     points, effective = jax.lax.scan(step, start, steps)[1]
-    return points[_WARM_UP:], effective[_WARM_UP:]
+    return points[warm_up:], effective[warm_up:]
 
 
 def _variances(

@@ -47,9 +47,7 @@ def posterior_draws(
     """Return so many draws, one in a row, and how they were drawn."""
     generator = source.generator()
     if len(mode.point) > _MOST_COORDINATES:
-        walked = None
-        if not evidence.population.model.by_tables:
-            walked = chain_draws(evidence, mode, source, count=count)
+        walked = chain_draws(evidence, mode, source, count=count)
         return (_normal(mode, generator, count), "normal") if walked is None else (walked, "nuts")
     proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
     pool = Pool.around(evidence, mode, source, records=_POOL)

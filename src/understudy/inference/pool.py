@@ -34,13 +34,24 @@ class Pool:
     """What the mean at the mode, estimated with a control variate, adds to the pool's own."""
 
     @classmethod
-    def around(cls, evidence: Evidence, mode: Mode, source: Source, *, records: int) -> Pool:
-        """Return a pool of about so many records."""
+    def around(
+        cls,
+        evidence: Evidence,
+        mode: Mode,
+        source: Source,
+        *,
+        records: int,
+        draws: Floats | None = None,
+    ) -> Pool:
+        """Return a pool of about so many records, from the mode and some draws, if there are."""
         # Fixed rows would have to be simulated all of them for each θ; the correction puts right
         # what rows at random are off at the mode.
         population, generator = replace(evidence.population, known=False), source.generator()
-        spread = np.linalg.cholesky(mode.covariance)
-        others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
+        if draws is None:
+            spread = np.linalg.cholesky(mode.covariance)
+            others = mode.point + generator.normal(size=(_COMPONENTS - 1, len(spread))) @ spread.T
+        else:
+            others = draws[np.linspace(0, len(draws) - 1, _COMPONENTS - 1).astype(int)]
         places = np.array([evidence.position(p) for p in (mode.point, *others)])
         parts = [population.simulate(z, source, records // _COMPONENTS) for z in places]
         pooled = Simulated.pooled(parts)

@@ -49,7 +49,13 @@ class Posterior:
 
     @property
     def estimate(self) -> Floats:
-        """The mean of the draws, in unconstrained coordinates."""
+        """In unconstrained coordinates: the mean of the draws, or the mode of whole tables.
+
+        Of so many parameters there are too few draws for a mean, and the mode made better tables.
+        """
+        model = self.evidence.population.model
+        if model.by_tables:
+            return self.mode.point[: model.dimension]
         return self.positions.mean(axis=0)
 
     @property

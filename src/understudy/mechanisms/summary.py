@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 FIRST_SHARE = 0.3
 """Share of ε that the coarse table takes. Settled on Beta(0.8, 5), Beta(60, 15), Beta(150, 350)."""
-DRAWS = 400
-"""Draws of θ that are published beside the estimate."""
+DRAWS, WIDE_DRAWS = 400, 100
+"""Draws of θ that are published beside the estimate, and those of a model of whole tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,9 +222,10 @@ class SummaryPlan(Plan):
         from understudy.inference.shares import Shares
 
         request, rounds = self.request, self.measure()
+        count = WIDE_DRAWS if rounds.population.model.by_tables else DRAWS
         with stage(request.progress, "Inferring"):
             evidence = Evidence(rounds.population, rounds.evidence)
-            posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=DRAWS)
+            posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=count)
         estimate, *draws = posterior.thetas
         released = {"estimate": estimate, "draws": draws}
         released["rounds"] = [each.to_dict() for each in rounds.measurements]

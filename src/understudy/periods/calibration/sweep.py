@@ -83,7 +83,7 @@ def settings(
 
     A mechanism that cannot serve is left out, unless it was asked for by name: then it says why.
     So is one without a δ where there is to be one: its ε would promise more than the same number of
-    the others. Without names, those are tried that say so of themselves, or else all that can serve.
+    the others. Without names, those are tried that say so of themselves, or else all that serve.
     """
     known = calibrated_names()
     asked = known if mechanisms is None else tuple(mechanisms)
