@@ -59,7 +59,7 @@ def fitted(model, truth, seed=0):
     generator = np.random.default_rng(seed)
     public = {"x": generator.uniform(size=N), "g": generator.integers(GROUPS, size=N)}
     theta = {name: jnp.asarray(value) for name, value in truth.items()}
-    outcome = model.simulate(jax.random.key(seed), theta, public, N)
+    outcome = model.simulate(jax.random.key(seed + 1), theta, public, N)
     row = Row(jnp.ones(N), jnp.zeros(N), jnp.asarray(np.inf))
     fit = nuts.nuts(
         model, model.prepare({**public, **outcome}), row, Source(seed), largest_blocks=1

@@ -286,6 +286,6 @@ finished = pay(pd.DataFrame({"salary": [1.0, 2.0, 3.0], "age": [20, 30, 50]}))
 def test_a_bambi_model_in_a_file_is_recognised_and_synthesised(desk, capsys, name):
     (desk / "model.py").write_text(MODEL)
     job = ["synthesize", "survey.csv", "--schema", "public.toml", "--model", f"model.py:{name}"]
-    code = run([*job, "--epsilon", "4", "--out", "out", "--seed", "1", "--candidates", "256"])
+    code = run([*job, "--epsilon", "4", "--out", "out", "--seed", "1"])
     assert code == 0, capsys.readouterr().err
     assert (desk / "out/public/synthetic.csv").read_text().count("\n") == 121

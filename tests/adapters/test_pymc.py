@@ -338,7 +338,7 @@ def test_a_finished_model_in_a_file_is_refused_before_anything_is_written(desk, 
 def test_a_pymc_model_in_a_file_is_recognised_synthesised_and_sampled_from(desk, capsys, name):
     (desk / "model.py").write_text(MODEL)
     job = ["synthesize", "survey.csv", "--schema", "public.toml", "--model", f"model.py:{name}"]
-    code = run([*job, "--epsilon", "4", "--out", "out", "--seed", "1", "--candidates", "256"])
+    code = run([*job, "--epsilon", "4", "--out", "out", "--seed", "1"])
     assert code == 0, capsys.readouterr().err
     sample = [
         "sample",

@@ -69,4 +69,4 @@ def test_medians_that_change_places_by_chance_still_rise(frame):
 def test_what_the_paper_does_not_have_is_reported_and_not_judged(results):
     judged = verdicts(results)
     assert judged["mean"].beyond.startswith("The paper has no such figure. Mean distance")
-    assert "for Anchored, ladder. Unweighted, which has no privacy" in judged["avg-ecdf"].beyond
+    assert "for Summary. Unweighted, which has no privacy" in judged["avg-ecdf"].beyond

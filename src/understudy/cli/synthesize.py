@@ -136,9 +136,7 @@ def synthesize(
         growth=growth,
         candidates=candidates,
     )
-    confidential = _check_reference(chosen, reference, reference_is, anchor)
-    if carry and (anchor is None or not hasattr(chosen, "carried")):
-        raise BadInput("`carry` is for summary with an `anchor`: leave it out, or give one.")
+    confidential = _check_reference(chosen, reference, reference_is, anchor, carry=carry)
     declared = Schema.load(schema)
     check_destination(out, force=force)
     if model is None and chosen.needs_model:
@@ -182,7 +180,12 @@ def synthesize(
 
 
 def _check_reference(
-    mechanism: object, reference: Path | None, reference_is: str | None, anchor: Path | None
+    mechanism: object,
+    reference: Path | None,
+    reference_is: str | None,
+    anchor: Path | None,
+    *,
+    carry: bool,
 ) -> bool:
     """Return whether the reference is confidential, and refuse what does not go together."""
     options = {"reference": reference, "anchor": anchor}
@@ -191,6 +194,8 @@ def _check_reference(
             raise BadInput(f"`{name}` means nothing to this mechanism: leave it out.")
     if (reference is None) != (reference_is is None):
         raise BadInput("`reference` and `reference_is` belong together: give both or neither.")
+    if carry and (anchor is None or not hasattr(mechanism, "carried")):
+        raise BadInput("`carry` is for summary with an `anchor`: leave it out, or give one.")
     if reference is not None and anchor is not None:
         raise BadInput("an anchor and a reference were both given: leave out one of them.")
     if reference_is not in (None, "public", "confidential"):

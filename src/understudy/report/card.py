@@ -127,7 +127,7 @@ def _together(guarantee: Guarantee) -> str | None:
 
 
 def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return what a round of a summary measured, how many numbers that are, and its ε."""
+    """Return what a round of a summary measured, how many numbers that are, and its ε or ρ."""
     tables = each["definition"].get("tables")
     if tables is None:
         counted = " and the number of records" if each["definition"].get("count") else ""
@@ -139,7 +139,10 @@ def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
         parts += [f"of {len(pairs):,} pairs of columns"] if pairs else []
         cells = "a table" if len(tables) == 1 else "tables"
         what = f"How many records lie in each cell of {cells} {' and '.join(parts)}"
-    return what, f"{len(each['noisy']):,}", at_most(each["epsilon"])
+    cost = (
+        at_most(each["epsilon"]) if each["epsilon"] is not None else f"ρ = {at_most(each['rho'])}"
+    )
+    return what, f"{len(each['noisy']):,}", cost
 
 
 def _named(names: Sequence[str]) -> Sequence[str]:

@@ -330,7 +330,7 @@ class TestTheCommandLine:
         """
         (tmp_path / "panel.toml").write_text(schema)
         asked = "synthesize panel.csv --schema panel.toml --model beta --epsilon 1 --out out"
-        assert run([*asked.split(), "--candidates", "256", "--quiet"]) == 0, capsys.readouterr().err
+        assert run([*asked.split(), "--quiet"]) == 0, capsys.readouterr().err
         compared = "compare panel.csv out/public/synthetic.csv --schema panel.toml --json"
         assert run(compared.split()) == 0
         assert "all rows of one 'person'" in (tmp_path / "out/public/guarantee.txt").read_text()

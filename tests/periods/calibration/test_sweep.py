@@ -51,7 +51,8 @@ def test_draws_follow_each_other_as_periods_do(workplace, monkeypatch):
     frame = pd.read_csv(table)
     tried = Sweep(
         model=model, schema=model.schema, table=frame, measured=frame, theta=None,
-        adjacency=us.Adjacency.ADD_REMOVE, rows=None, draws=3, seed=2,
+        adjacency=us.Adjacency.ADD_REMOVE, rows=None, balanced=False,
+        draws=3, seed=2,
     )  # fmt: skip
     outcome = tried._outcome(Setting(mechanism="summary", epsilon=1.0))
     assert len(outcome.draws) == 3

@@ -162,19 +162,14 @@ def calibrate(
         The policy, and everything that was tried on the way to it.
     """
     _check(reference_is, population, draws=draws, periods=periods)
-    delta = None if delta is None else check_delta(delta)
-    _check_budget(budget, epsilon, delta, periods)
+    delta = _check_budget(budget, epsilon, delta, periods)
     aim = None if target is None else WantedAccuracy.parse(target)
     public, relation = reference_is == "public", Adjacency.parse(adjacency)
     schema, built = (model, None) if isinstance(model, Schema) else (model.schema, model)
     check_balanced(balanced, schema, None if built is None else as_declared(built))
+    epsilons = EPSILONS if epsilon is None else (check_epsilon(epsilon),)
     tried = settings(
-        schema,
-        built,
-        public=public,
-        epsilons=EPSILONS if epsilon is None else (check_epsilon(epsilon),),
-        delta=delta,
-        mechanisms=mechanisms,
+        schema, built, public=public, epsilons=epsilons, delta=delta, mechanisms=mechanisms
     )
     with stage(progress, "Reading"):
         frame = frame_of(reference)
@@ -254,12 +249,17 @@ def _fitting(budget: float, epsilon: float, delta: float) -> int:
 
 def _check_budget(
     budget: float | None, epsilon: float | None, delta: float | None, periods: int
-) -> None:
-    """Refuse, before anything is tried, a budget that cannot be or does not pay for one period."""
+) -> float | None:
+    """Refuse, before anything is tried, a budget that cannot be or does not pay for one period.
+
+    Returns δ, which is checked as well.
+    """
+    delta = None if delta is None else check_delta(delta)
     if budget is not None:
         check_budget(budget)
         if epsilon is not None:
             _budget(budget, check_epsilon(epsilon), delta, periods)
+    return delta
 
 
 def _check(reference_is: str, population: str, **numbers: int) -> None:
