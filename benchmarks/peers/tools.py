@@ -51,7 +51,7 @@ def resample(task: Task) -> pd.DataFrame:
 
 
 def understudy(model: str) -> Tool:
-    """Return ours: one draw of a model of whole records, anchored, or without privacy."""
+    """Return ours: a model of whole records, by noisy sums, or one draw without privacy."""
 
     def run(task: Task) -> pd.DataFrame:
         import understudy as us
@@ -59,7 +59,7 @@ def understudy(model: str) -> Tool:
 
         built = load_model(model, schema=task.schema)
         private = np.isfinite(task.epsilon)
-        mechanism = us.Anchored(epsilon=task.epsilon) if private else us.Unweighted()
+        mechanism = us.Summary(epsilon=task.epsilon) if private else us.Unweighted()
         return us.synthesize(built, task.table, mechanism).synthetic
 
     return run

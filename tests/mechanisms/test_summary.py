@@ -164,6 +164,13 @@ def test_a_delta_that_is_no_probability_is_refused(delta):
         Summary(epsilon=1.0, delta=delta)
 
 
+@pytest.mark.parametrize(
+    ("information", "share"), [(1e-3, 0.5), (250, 0.5), (500, 0.4), (1000, 0.3), (1e9, 0.3)]
+)
+def test_the_coarse_table_gets_more_where_there_is_more_noise(information, share):
+    assert summary.coarse_share(information) == pytest.approx(share)
+
+
 def test_more_tables_cost_nothing_more():
     mechanism = Summary(epsilon=1.0)
     one, five = (mechanism.plan(prepare(BETA, TABLE, mechanism, tables=t)).cost for t in (1, 5))

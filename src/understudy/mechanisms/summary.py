@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
 
-FIRST_SHARE = 0.3
-"""Share of ε that the coarse table takes. Settled on Beta(0.8, 5), Beta(60, 15), Beta(150, 350)."""
+FIRST_SHARE, NOISY_SHARE = 0.3, 0.5
+"""Share of ε that the coarse table takes, and where ε times the size is small. Settled on Beta(0.8,
+5), Beta(60, 15) and Beta(150, 350), and on samples of the CPS of 1992 and of the ACS."""
+CLEAR, NOISY = 1000.0, 250.0
+"""ε times size from which on, and up to which, it is that share."""
 DRAWS, WIDE_DRAWS = 400, 100
 """Draws of θ that are published beside the estimate, and those of a model of whole tables."""
 
@@ -140,10 +144,24 @@ class Summary(Mechanism):
             before = (first,)
         if self.anchor is not None:
             return (*before, own)
+        rows = size / Shares.declared(model.schema).most
         if not model.by_tables:
-            return (*before, *own.split_accuracy(FIRST_SHARE))
-        share = first_share(model.schema, own, size / Shares.declared(model.schema).most)
+            return (*before, *own.split_accuracy(coarse_share(own.information(rows, among=1))))
+        share = first_share(model.schema, own, rows)
         return (*before, *(own.split(share) if share < 1 else (own,)))
+
+
+def coarse_share(information: float) -> float:
+    """Return the share of ε for the coarse table of a model of one outcome.
+
+    Scores tell more than cells do, but only at a θ₀ that is about right: where noise would let the
+    table miss it, the table gets more.
+
+    Args:
+        information: ε times the number of records.
+    """
+    far = math.log(CLEAR / max(information, NOISY)) / math.log(CLEAR / NOISY)
+    return FIRST_SHARE + (NOISY_SHARE - FIRST_SHARE) * max(far, 0.0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
