@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import matplotlib.style
 import numpy as np
@@ -26,15 +27,15 @@ RECORDS, EPSILON, SHOWN = 2000, 1.0, 300
 SHARE = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
 
 
-def contributions(axes: Axes, model: us.Model, scores: dict, x: np.ndarray) -> None:
+def contributions(axes: Axes, model: us.Model, scores: dict[str, Any], x: np.ndarray) -> None:
     """Draw the scores of some records, and the bound that none of them passes."""
     defined = scores["definition"]
-    known = (np.array(defined[name]) for name in ("z", "directions", "centre"))
-    own = ScoreContribution(model, *known, defined["length"])
+    z, directions, centre = (np.array(defined[name]) for name in ("z", "directions", "centre"))
+    own = ScoreContribution(model, z, directions, centre, defined["length"])
     w = own.each({"x": x}) / UNIT
     bound = own.bound / UNIT
     axes.plot([bound, 0, -bound, 0, bound], [0, bound, 0, -bound, 0], color=ORANGE)
-    axes.scatter(*w.T, s=9, color=BLUE, alpha=0.5, linewidth=0)
+    axes.scatter(w[:, 0], w[:, 1], s=9, color=BLUE, alpha=0.5, linewidth=0)
     axes.annotate(
         "‖w(x)‖₁ = C", (0, bound), xytext=(4, 2), textcoords="offset points", color=ORANGE
     )
@@ -42,7 +43,7 @@ def contributions(axes: Axes, model: us.Model, scores: dict, x: np.ndarray) -> N
     axes.set_title("1  What a record adds", loc="left", fontsize=11, color=INK)
 
 
-def published(axes: Axes, table: dict, x: np.ndarray) -> None:
+def published(axes: Axes, table: dict[str, Any], x: np.ndarray) -> None:
     """Draw the noisy table, with the noise, over the true one."""
     edges = np.array(table["definition"]["tables"][0]["edges"])
     there = np.bincount(np.searchsorted(edges, x, side="right"), minlength=len(edges) + 1)
@@ -58,7 +59,7 @@ def published(axes: Axes, table: dict, x: np.ndarray) -> None:
     axes.set_title("2  Noise is added once", loc="left", fontsize=11, color=INK)
 
 
-def inferred(axes: Axes, parameters: dict, x: np.ndarray) -> None:
+def inferred(axes: Axes, parameters: dict[str, Any], x: np.ndarray) -> None:
     """Draw distribution functions at draws of θ, and that of the table."""
     grid = np.linspace(0, 1, 400)
     for k, theta in enumerate(parameters["draws"][:80]):

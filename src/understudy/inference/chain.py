@@ -31,10 +31,10 @@ from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
-_POOL, _WIDE_POOL = 4096, 8192
+_POOL = 4096
 _WARM_UP, _WIDE_WARM_UP = 200, 60
 _WIDE = 100
-"""With more entries than this, Laplace noise is taken for normal, and the pool is larger."""
+"""With more entries than this, Laplace noise is taken for normal."""
 _PASSES = 2
 _DOUBLINGS = 5
 _ACCEPTANCE = 0.8
@@ -93,10 +93,10 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
     from where the chain went.
     """
     model, wide = evidence.population.model, len(evidence.values) > _WIDE
-    records, warm_up = (_WIDE_POOL, _WIDE_WARM_UP) if wide else (_POOL, _WARM_UP)
+    warm_up = _WIDE_WARM_UP if wide else _WARM_UP
     points: Floats | None = None
     for _ in range(_PASSES):
-        pool = Pool.around(evidence, mode, source, records=records, draws=points)
+        pool = Pool.around(evidence, mode, source, records=_POOL, draws=points)
         target = _target(evidence, mode, pool)
         walked = _walk(model, target, source.key(), count, warm_up, mixed=not wide)
         points, effective = map(np.asarray, walked)
