@@ -54,7 +54,7 @@ def published(axes: Axes, table: dict[str, Any], x: np.ndarray) -> None:
         places, table["noisy"], 2 * deviation, fmt="o", ms=3.5, color=BLUE, lw=1.2,
         label="published, ± 2 sd of the noise",
     )  # fmt: skip
-    axes.set(xlabel="Cell of the coarse table", ylabel="Records")
+    axes.set(xlabel="Cell of the coarse table", ylabel="Records", ylim=(None, 1.35 * there.max()))
     axes.legend(loc="upper left", fontsize=9)
     axes.set_title("2  Noise is added once", loc="left", fontsize=11, color=INK)
 
