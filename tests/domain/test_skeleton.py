@@ -29,10 +29,10 @@ def test_public_columns_are_copied_and_the_release_says_that_membership_shows():
     assert (skeleton.rows, skeleton.copied, skeleton.membership) == (3, True, False)
 
 
-def test_rows_of_another_file_are_copied_if_they_are_the_table_s_own_in_any_order():
+def test_rows_of_another_file_are_refused_if_they_are_the_table_s_own_in_any_order():
     schema = schema_of(sex=SEX)
-    shuffled = skeleton_for(schema, TABLE, ADD, separate={"sex": np.array([1, 0, 1])})
-    assert shuffled.copied
+    with pytest.raises(BadInput, match="the table's own public rows: leave out `predictors`"):
+        skeleton_for(schema, TABLE, ADD, separate={"sex": np.array([1, 0, 1])})
     other = skeleton_for(schema, TABLE, ADD, separate={"sex": np.array([1, 0])})
     assert (other.rows, other.copied, other.membership) == (2, False, True)
 

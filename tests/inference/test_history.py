@@ -33,5 +33,9 @@ def test_the_prior_is_the_normal_distribution_of_the_draws():
 def test_too_few_draws_and_draws_that_do_not_vary_are_refused():
     with pytest.raises(BadInput, match="19 draws, and 10 are needed for each of the 2"):
         carried(BETA, draws_at(Z[:19]))
-    with pytest.raises(BadInput, match="do not vary"):
+    with pytest.raises(BadInput, match="1 draws, and 10 are needed"):
         carried(BETA, draws_at(np.repeat(Z[:1], 30, axis=0)))
+    same = Z.copy()
+    same[:, 0] = 0.0
+    with pytest.raises(BadInput, match="do not vary"):
+        carried(BETA, draws_at(same))

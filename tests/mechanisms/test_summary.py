@@ -477,3 +477,40 @@ def test_constant_columns_and_records_at_a_bound_end_with_a_release(values):
     assert np.isfinite(spread).all()
     assert abs(release.parameters[0]["estimate"]["phi"] - values[0]) < 0.2
     assert math.isfinite(release.internal.diagnostics["misfit"]["chi2"])
+
+
+def test_an_empty_table_is_released_like_any_other():
+    """Under add-remove it is a neighbour of a table with one record."""
+    for rows in (0, 1):
+        table = pd.DataFrame({"x": np.full(rows, 0.4)})
+        release = us.synthesize(BETA, table, Summary(epsilon=1.0), seed=1)
+        assert len(release.synthetic) == 2000
+        assert release.internal.report()
+
+
+def test_a_record_at_a_pole_of_the_formula_does_not_end_a_run_whose_predictors_are_separate():
+    number = {"role": "public", "type": "continuous", "bounds": [0, 1]}
+    schema = schema_of(size=5, y=SHARE, x=number)
+    model = us.formula("y ~ {1/(x-0.123456)}", family="beta", schema=schema)
+    elsewhere = pd.DataFrame({"x": [0.1, 0.2, 0.9, 0.8, 0.5]})
+    for x in (0.3, 0.123456):
+        table = pd.DataFrame({"y": [0.2, 0.5, 0.6], "x": [0.2, x, 0.7]})
+        made = us.synthesize(model, table, Summary(epsilon=1.0), predictors=elsewhere, seed=1)
+        assert len(made.synthetic) == 5
+    with pytest.raises(BadInput, match="formula"):
+        us.synthesize(model, table, Summary(epsilon=1.0), seed=1)
+
+
+@pytest.mark.parametrize("epsilon", [100.0, 1e6])
+def test_hardly_any_noise_still_ends_with_a_release(epsilon):
+    table = pd.DataFrame({"x": [0.1, 0.4, 0.8]})
+    theta = us.synthesize(BETA, table, Summary(epsilon=epsilon), seed=1).parameters[0]["estimate"]
+    assert 0 < theta["phi"] < 1
+
+
+def test_records_at_bounds_that_are_large_and_close_have_finite_scores():
+    column = SHARE | {"bounds": [20000, 20001]}
+    model = us.formula("x ~ 1", family="beta", schema=schema_of(size=200, x=column))
+    table = pd.DataFrame({"x": [20000.0, 20001.0, 20000.5, 20000.25] * 50})
+    release = us.synthesize(model, table, Summary(epsilon=1.0), seed=1)
+    assert np.isfinite(release.parameters[0]["estimate"]["Intercept"])

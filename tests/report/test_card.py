@@ -202,7 +202,7 @@ def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
     assert "pull at the model's parameters and the number of records 2 0.7" in text
     assert "estimated from the noisy sums" in text
     assert "one estimate from noisy sums, which were measured once, in 2 rounds" in text
-    assert "the draws in parameters.json do" in text
+    assert "the draws in parameters.json show" in text
     assert "Draws of the parameters" not in text
     assert "What was measured" not in text_of()
     assert "Draws of the parameters" in text_of()

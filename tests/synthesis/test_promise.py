@@ -90,11 +90,9 @@ def test_assumptions_say_what_copying_public_columns_means():
     others = pd.DataFrame({"g": ["a", "b"] * 20})
     copied = promised(model, table, mechanism)
     separate = promised(model, table, mechanism, predictors=others)
-    same = promised(model, table, mechanism, predictors=table[["g"]])
-    for guarantee in (copied, same):
-        assert any("membership is not protected" in s for s in guarantee.assumptions)
-        assert "values are blanked" in guarantee.headline
-        assert not guarantee.to_dict()["membership_protected"]
+    assert any("membership is not protected" in s for s in copied.assumptions)
+    assert "values are blanked" in copied.headline
+    assert not copied.to_dict()["membership_protected"]
     assert not any("membership" in s for s in separate.assumptions)
     assert any("come from a public source" in s for s in separate.assumptions)
     assert "added or removed" in separate.headline

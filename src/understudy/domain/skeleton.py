@@ -72,10 +72,14 @@ def skeleton_for(
     """Decide from what was declared and asked for; `separate` are another file's public columns."""
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
-    # Public rows that equal the table's own are the table's own, wherever they were read from.
     own = {column.name: table[column.name] for column in schema.public}
-    public = own if separate is None else separate
-    copied = bool(public) and _same_rows(public, own)
+    if separate is not None and _same_rows(separate, own):
+        # Were they taken for copied ones, the guarantee would tell a table from its neighbours.
+        raise BadInput(
+            "the predictors are the table's own public rows: leave out `predictors`, so that they "
+            "are copied and the guarantee says so, or give rows that come from elsewhere."
+        )
+    public, copied = (own, bool(own)) if separate is None else (separate, False)
     rows = schema.size if rows is None else rows
     if rows is not None:
         return Skeleton(public, rows, copied=copied)

@@ -87,7 +87,7 @@ def coarse(column: Column, information: float) -> Cells:
     """Return the cells of a first table of a column, where ε times the size is `information`."""
     if column.levels is not None:
         return Cells(column)
-    share = math.log(information / _NOISY) / math.log(_CLEAR / _NOISY)
+    share = math.log(max(information, 1e-9) / _NOISY) / math.log(_CLEAR / _NOISY)
     count = round(_FEWEST + (_MOST - _FEWEST) * min(max(share, 0.0), 1.0))
     if column.whole and column.width < count:
         return Cells(column, tuple((column.lower + 0.5 + np.arange(column.width)).tolist()))

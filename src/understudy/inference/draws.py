@@ -10,8 +10,9 @@ turn:
     T | candidate, τ   a normal,
     1/τ | T            inverse Gaussian with mean 1 / (b |T̃ − T|) and shape 1/b².
 
-Of many parameters a chain takes the place of candidates (`chain.py`); should the pool not reach as
-far as the chain goes, draws are those of the normal around the mode.
+Of many parameters, or where few candidates would stand for all draws, a chain takes their place
+(`chain.py`); should the pool not reach as far as the chain goes, draws are those of the normal
+around the mode.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ _WIDEN = 1.1
 _CHAINS, _BURN_IN = 50, 10
 _MOST_COORDINATES = 16
 """With more, no candidate of a proposal would be likely enough to stand for the posterior."""
+_FEWEST_EFFECTIVE = 200
+"""Candidates that have to count: with fewer, many draws would be the same one."""
 
 
 def posterior_draws(
@@ -57,6 +60,11 @@ def posterior_draws(
         proposal = _narrowed(points, heights.log_weights(evidence.variance))
     points = proposal.draw(generator, _CANDIDATES)
     heights = _Heights.of(evidence, mode, points, proposal, pool)
+    shares = _shares(heights.log_weights(evidence.variance))
+    if 1 / np.sum(shares**2) < _FEWEST_EFFECTIVE:
+        walked = chain_draws(evidence, mode, source, count=count)
+        if walked is not None:
+            return walked, "nuts"
     return points[_in_turn(evidence, heights, generator, count)], "importance"
 
 

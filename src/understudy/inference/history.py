@@ -33,9 +33,11 @@ def carried(model: Model, draws: Sequence[Mapping[str, Any]]) -> Model:
         model: The model of a row.
         draws: Of θ by name, each a value of the model.
     """
-    if len(draws) < _PER_PARAMETER * model.dimension:
+    # The same draw twice tells no more than once.
+    different = len({repr(dict(draw)) for draw in draws})
+    if different < _PER_PARAMETER * model.dimension:
         raise BadInput(
-            f"the earlier release has {len(draws)} draws, and {_PER_PARAMETER} are needed for each "
+            f"the earlier release has {different} draws, and {_PER_PARAMETER} are needed for each "
             f"of the {model.dimension} parameters to carry over what it knew: use the anchor alone."
         )
     positions = np.array(

@@ -105,7 +105,8 @@ def inside(model: Model, columns: Columns) -> Columns:
     moved = dict(columns)
     for column in model.schema.confidential:
         if column.numeric and not column.whole:
-            margin = column.width * MARGIN
+            far = max(abs(column.lower), abs(column.upper))
+            margin = max(column.width * MARGIN, 2 * np.spacing(far))
             moved[column.name] = np.clip(
                 columns[column.name], column.lower + margin, column.upper - margin
             )

@@ -21,6 +21,7 @@ from understudy.support.progress import stage
 
 if TYPE_CHECKING:
     from understudy.inference.allowance import Allowance
+    from understudy.inference.contribution import Contribution
     from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
     from understudy.mechanisms.request import Request
@@ -295,6 +296,11 @@ def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[
             }
             for each in measured
         ],
-        "directions": posterior.evidence.contributions[-1].width,
+        "directions": _directions(posterior.evidence.contributions[-1]),
         "dimension": model.dimension,
     }
+
+
+def _directions(last: Contribution) -> int | None:
+    """Return in how many directions scores were measured; None where tables were."""
+    return None if last.kind != "score" else len(last.directions)  # type: ignore[attr-defined]

@@ -109,6 +109,8 @@ class Model:
     is a cheaper way to it than automatic differentiation; then f_θ is finite for every record."""
     balanced: Balanced | None = field(default=None, repr=False)
     """The same as `simulate`, with rows that are evenly spread (`balance.py`), where it can."""
+    check_public: Callable[[Columns], None] | None = field(default=None, repr=False)
+    """Refuses public rows beside which nothing can be simulated, before anything is charged."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
     rows_per_record: int = 1

@@ -63,15 +63,21 @@ class Design:
         for before, matrix in tuple(self._recent):
             if all(np.array_equal(before[name], values) for name, values in own.items()):
                 return matrix
-        rows = len(next(iter(columns.values())))
-        frame = _frame(columns, self._schema, self.predictors, rows)
-        with refusing(self.formula):
-            raw = _materialise(self._spec, frame)
-        _check_finite(self.formula, self.names, raw)
-        matrix = (raw - self._low) / self._range
+        # What is not finite is not refused here: a record must not decide whether a run ends.
+        matrix = (self._raw(columns) - self._low) / self._range
         matrix.flags.writeable = False
         self._recent.append(({name: values.copy() for name, values in own.items()}, matrix))
         return matrix
+
+    def check(self, columns: Columns) -> None:
+        """Refuse public rows at which a term is not finite."""
+        _check_finite(self.formula, self.names, self._raw(columns))
+
+    def _raw(self, columns: Columns) -> np.ndarray:
+        rows = len(next(iter(columns.values())))
+        frame = _frame(columns, self._schema, self.predictors, rows)
+        with refusing(self.formula):
+            return _materialise(self._spec, frame)
 
 
 def design(formula: str, schema: Schema) -> Design:

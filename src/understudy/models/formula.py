@@ -96,6 +96,7 @@ def formula(
         record_loglik=record_loglik,
         simulate=simulate,
         balanced=balanced,
+        check_public=plan.check,
         spec=spec,
     )
 

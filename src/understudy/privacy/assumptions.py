@@ -23,7 +23,10 @@ SETTINGS = (
     "Size, bounds, levels and every other setting were chosen without looking at the confidential "
     "table."
 )
-MODEL = "The model and its prior were chosen without looking at the confidential table."
+MODEL = (
+    "The model and its prior were chosen without looking at the confidential table, and what it "
+    "says of a record depends on no other record."
+)
 PUBLIC_FILES = "Only the files under public/ are published; diagnostics and the report stay inside."
 BALANCED = (
     "The rows are balanced (systematic sampling): their distributions are less noisy than those of "

@@ -60,6 +60,7 @@ def render_card(
         seeded=guarantee.seeded,
         guarantee=_promise(guarantee, schema),
         measured=[_measured(each) for each in rounds],
+        price="ρ" if guarantee.delta else "ε",
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name]) for column in shown],
     )
@@ -139,9 +140,7 @@ def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
         parts += [f"of {len(pairs):,} pairs of columns"] if pairs else []
         cells = "a table" if len(tables) == 1 else "tables"
         what = f"How many records lie in each cell of {cells} {' and '.join(parts)}"
-    cost = (
-        at_most(each["epsilon"]) if each["epsilon"] is not None else f"ρ = {at_most(each['rho'])}"
-    )
+    cost = at_most(each["epsilon"]) if each["epsilon"] is not None else at_most(each["rho"])
     return what, f"{len(each['noisy']):,}", cost
 
 

@@ -77,12 +77,19 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
         ],
         "price": "ε" if rounds[0].get("rho") is None else "ρ",
         "dimension": diagnostics["dimension"],
-        "left_out": diagnostics["dimension"] - diagnostics["directions"],
+        "left_out": _unmeasured(diagnostics),
+        "by_chain": diagnostics["fit"].get("sampler") == "nuts",
         "p_value": percent(diagnostics["misfit"]["p_value"]),
         "doubtful": diagnostics["misfit"]["p_value"] < _DOUBTFUL,
         "attempts": diagnostics["fit"]["attempts"],
         "notes": diagnostics.get("notes") or (),
     }
+
+
+def _unmeasured(diagnostics: Mapping[str, Any]) -> int | None:
+    """Return the directions that were left to the prior; None where no scores were measured."""
+    directions = diagnostics["directions"]
+    return None if directions is None else diagnostics["dimension"] - directions
 
 
 def coarse_stages(diagnostics: Mapping[str, Any]) -> list[int]:

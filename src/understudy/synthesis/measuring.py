@@ -40,7 +40,9 @@ def measured(
     confidential = sample if weighed is columns else decode(weighed, schema)
     units = None if schema.unit is None else columns[schema.unit.name]
     against = outcome(schema, sample, units)
-    utility = compare(confidential, synthetic, schema)
+    # That a table is empty is protected, too: nothing is refused for it.
+    empty = not len(sample)
+    utility = {} if empty else compare(confidential, synthetic, schema)
     compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
     diagnostics = _finite_numbers(
         {
@@ -53,6 +55,8 @@ def measured(
     )
 
     def report() -> str:
+        if empty:
+            return "<!doctype html><title>Report</title><p>The table has no records.</p>\n"
         return Page(
             title=schema.confidential[0].name if request.model is None else request.model.title,
             guarantee=guarantee,

@@ -65,6 +65,8 @@ def prepare(
     _refuse_own_reference(mechanism, columns, schema)
     skeleton = skeleton_for(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
     check_satisfiable(schema, skeleton.public)
+    if built is not None and built.check_public is not None and skeleton.public:
+        built.check_public(skeleton.public)
     size = 0
     if mechanism.needs_size:
         skeleton, size = with_public_size(skeleton, schema, columns, mechanism.adjacency)

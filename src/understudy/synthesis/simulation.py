@@ -106,6 +106,8 @@ def sample(
         raise BadInput(f"the parameters in '{name}' do not fit its model: the file is damaged.")
     check_balanced(balanced, schema, built)
     check_satisfiable(schema, columns)
+    if built is not None and built.check_public is not None and columns:
+        built.check_public(columns)
     return simulate(published, skeleton, Source(seed), model=built, balanced=balanced)
 
 
