@@ -11,7 +11,17 @@ from pathlib import Path
 import pytest
 import typer
 
-from command_line import BETA, HISTOGRAM, JOB, PUBLIC, contents, names, one_sentence, understudy
+from command_line import (
+    BETA,
+    CHAINS,
+    HISTOGRAM,
+    JOB,
+    PUBLIC,
+    contents,
+    names,
+    one_sentence,
+    understudy,
+)
 from understudy import __version__
 from understudy.cli.app import app, in_flags, running
 from understudy.domain import tables
@@ -193,8 +203,8 @@ main()
             pytest.param(program, options, number, id=f"{name}-{number}", marks=pytest.mark.slow)
             for name, program, options, number in (
                 ("writing", WHILE_WRITING, HISTOGRAM, signal.SIGTERM),
-                ("sampling", WHILE_SAMPLING, BETA, signal.SIGINT),
-                ("sampling", WHILE_SAMPLING, BETA, signal.SIGTERM),
+                ("sampling", WHILE_SAMPLING, CHAINS, signal.SIGINT),
+                ("sampling", WHILE_SAMPLING, CHAINS, signal.SIGTERM),
             )
         ),
     ],

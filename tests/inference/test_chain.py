@@ -7,6 +7,7 @@ from inference.test_draws import exact_posterior
 from summaries import answers
 from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
+from understudy.inference.measurement import LAPLACE
 from understudy.inference.mode import find_mode
 from understudy.support.randomness import Source
 
@@ -18,7 +19,7 @@ def test_mean_spread_and_tails_are_those_of_the_exact_posterior(noisy, scale):
     evidence, source = Evidence(population, (measured,)), Source(5)
     mode = find_mode(evidence, np.zeros(1), source, records=8192)
     draws = chain_draws(evidence, mode, source, count=4000)
-    grid, posterior = exact_posterior(300, noisy, scale)
+    grid, posterior = exact_posterior(300, noisy, scale, LAPLACE)
     mean = posterior @ grid
     spread = np.sqrt(posterior @ (grid - mean) ** 2)
     assert draws.mean() == pytest.approx(mean, abs=0.2 * spread)

@@ -49,14 +49,14 @@ class Posterior:
 
     @property
     def estimate(self) -> Floats:
-        """In unconstrained coordinates: the mean of the draws, or the mode of whole tables.
+        """The mode, or of few parameters the mean of the draws, in unconstrained coordinates.
 
-        Of so many parameters there are too few draws for a mean, and the mode made better tables.
+        Where a chain was needed, the posterior is so wide in some directions that its mean makes far
+        worse tables than the mode does.
         """
-        model = self.evidence.population.model
-        if model.by_tables:
-            return self.mode.point[: model.dimension]
-        return self.positions.mean(axis=0)
+        if self.sampler == "importance":
+            return np.asarray(self.positions.mean(axis=0))
+        return self.evidence.position(self.mode.point)
 
     @property
     def positions(self) -> Floats:
