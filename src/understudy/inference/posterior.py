@@ -51,8 +51,8 @@ class Posterior:
     def estimate(self) -> Floats:
         """The mode, or of few parameters the mean of the draws, in unconstrained coordinates.
 
-        Where a chain was needed, the posterior is so wide in some directions that its mean makes far
-        worse tables than the mode does.
+        Where a chain was needed, the posterior is so wide in some directions that its mean makes
+        far worse tables than the mode does.
         """
         if self.sampler == "importance":
             return np.asarray(self.positions.mean(axis=0))
