@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from understudy._jax import jax
+from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
 from understudy.inference.moments import Population, moments
@@ -65,6 +66,12 @@ class Evidence:
     def contributions(self) -> Sequence[Contribution]:
         """What a record contributes to each round."""
         return tuple(each.contribution for each in self.measurements)
+
+    @property
+    def told(self) -> float:
+        """ε times the number of records: how many there are, in units of the noise."""
+        rates = (Allowance(each.epsilon, each.rho).rate for each in self.measurements)
+        return self.population.size / self.population.most * sum(rates)
 
     @cached_property
     def values(self) -> Floats:

@@ -26,6 +26,8 @@ _SHARE = 0.02
 """Share of any posterior variance that simulation may add, as far as records allow."""
 _MOST = 2**18
 """Never more records than this; what is left open is part of the covariance anyway."""
+_LITTLE = 50.0
+"""Records for each parameter, in units of the noise, below which little was told of it."""
 _DOUBTFUL = 1e-3
 """A misfit that is less likely than this calls for another attempt."""
 _SMALLER, _MORE, _FURTHER_ATTEMPTS = 4, 4, 2
@@ -49,14 +51,17 @@ class Posterior:
 
     @property
     def estimate(self) -> Floats:
-        """The mode, or of few parameters the mean of the draws, in unconstrained coordinates.
+        """The mean of the draws or the mode, in unconstrained coordinates.
 
-        Where a chain was needed, the posterior is so wide in some directions that its mean makes
-        far worse tables than the mode does.
+        The mean takes Laplace noise as it is. But where little was told of each parameter, the
+        posterior is so wide in some directions that its mean makes far worse tables than the mode;
+        and of a whole table's parameters there are too few draws for a mean.
         """
-        if self.sampler == "importance":
-            return np.asarray(self.positions.mean(axis=0))
-        return self.evidence.position(self.mode.point)
+        model = self.evidence.population.model
+        little = self.sampler != "importance" and self.evidence.told < _LITTLE * model.dimension
+        if model.by_tables or little:
+            return self.evidence.position(self.mode.point)
+        return np.asarray(self.positions.mean(axis=0))
 
     @property
     def positions(self) -> Floats:
