@@ -94,7 +94,7 @@ NOUNS = (
         "[anchored censoring](../anchored.md) the paper's idea at its best, and "
         "[adding a mechanism](../adding-a-mechanism.md) shows how to write another.",
         "Summary Anchored CensorUw CensorW PerturbedHistogram Weighted WeightedE Unweighted "
-        "Reference reference read_anchor Mechanism RowMechanism Request "
+        "Reference reference read_anchor read_draws Mechanism RowMechanism Request "
         "understudy.mechanisms.plan.Plan understudy.mechanisms.plan.Drawn",
     ),
     Page(
