@@ -2,11 +2,15 @@
 
     log p(θ, τ | T̃) = log ξ(θ) + log Normal(T̃; Nμ(θ), NΣ + τ) + log p(τ),
 
-with μ(θ) from a fixed pool, reweighted, and Σ at the mode. θ moves by the No-U-Turn sampler in the
-coordinates of the normal around the mode; the variances τ of Laplace noise are drawn anew after
+with μ(θ) from a fixed pool, reweighted, and Σ at a centre. θ moves by the No-U-Turn sampler in the
+coordinates of the normal around the centre; the variances τ of Laplace noise are drawn anew after
 each move, as in `draws.py`, unless there are so many entries that their sums are normal anyway. All
 of it is public, so that a chain that goes astray costs accuracy and nothing else. How many of the
 pool's records count at a draw is watched: where they are too few, the chain is not used.
+
+Mean and slope of μ at the centre are put right by many more records than the pool has: a chain
+finds out what a pool is wrong about. (With twenty varying intercepts the misfit of draws was 5
+larger than the pool made believe.)
 
 The normal around the mode of a whole table's model is far too wide: where few records are, a
 coefficient may go far before a table takes notice. The pool has records from there, too, because
@@ -24,7 +28,7 @@ from numpy.typing import NDArray
 
 from understudy._jax import jax, jnp
 from understudy.inference.evidence import SIZE_SPREAD, Evidence
-from understudy.inference.mode import Mode
+from understudy.inference.mode import Mode, around
 from understudy.inference.pool import Pool
 from understudy.models.base import Data, Model
 from understudy.support.randomness import Source
@@ -36,6 +40,9 @@ _WARM_UP, _WIDE_WARM_UP = 200, 60
 _WIDE = 100
 """With more entries than this, Laplace noise is taken for normal."""
 _PASSES = 2
+_FIRST_COUNT = 100
+_RECORDS = 2**16
+"""Simulated records for mean, slope and covariance where the first walk led."""
 _DOUBLINGS = 5
 _ACCEPTANCE = 0.8
 _FEWEST = 0.02
@@ -50,6 +57,8 @@ class _Target(NamedTuple):
     contributions: jax.Array
     log_density: jax.Array
     correction: jax.Array
+    tilt: jax.Array
+    """What the slope at the centre, from many records, adds to the pool's own."""
     values: jax.Array
     covariance: jax.Array
     spread: jax.Array
@@ -61,7 +70,7 @@ class _Target(NamedTuple):
     log_size: jax.Array
 
     def place(self, w: jax.Array) -> jax.Array:
-        """Return a point from coordinates in which the normal around the mode is standard."""
+        """Return a point from coordinates in which the normal around the centre is standard."""
         return self.centre + self.root @ w
 
     def shares(self, model: Model, point: jax.Array) -> jax.Array:
@@ -73,6 +82,7 @@ class _Target(NamedTuple):
     def rest(self, model: Model, point: jax.Array) -> jax.Array:
         """Return T̃ − Nμ(θ)."""
         mean = self.shares(model, point) @ self.contributions + self.correction
+        mean = mean + self.tilt @ (point - self.centre)[: model.dimension]
         known = len(self.centre) == model.dimension
         return self.values - jnp.exp(self.log_size if known else point[-1]) * mean
 
@@ -89,32 +99,39 @@ class _Target(NamedTuple):
 def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Floats | None:
     """Return so many draws in a row, or None where no pool reaches as far as they go.
 
-    If the first pool, from the normal around the mode, does not reach, the next one is simulated
-    from where the chain went.
+    A first walk, from the mode, finds where θ is: in a model with varying intercepts that may be
+    far away. The next one has its pool, its covariance and its coordinates from there.
     """
     model, wide = evidence.population.model, len(evidence.values) > _WIDE
     warm_up = _WIDE_WARM_UP if wide else _WARM_UP
-    points: Floats | None = None
-    for _ in range(_PASSES):
-        pool = Pool.around(evidence, mode, source, records=_POOL, draws=points)
-        target = _target(evidence, mode, pool)
-        walked = _walk(model, target, source.key(), count, warm_up, mixed=not wide)
+    centre, points = mode, None
+    for number in range(_PASSES):
+        last = number > 0 or model.by_tables
+        pool = Pool.around(evidence, centre, source, records=_POOL, draws=points)
+        target = _target(evidence, centre, pool, tilted=centre is not mode)
+        asked = count if last else _FIRST_COUNT
+        walked = _walk(model, target, source.key(), asked, warm_up, mixed=not wide)
         points, effective = map(np.asarray, walked)
         if not np.isfinite(points).all():
             return None
-        if np.quantile(effective, 0.05) > _FEWEST * len(pool.log_density):
+        if last and np.quantile(effective, 0.05) > _FEWEST * len(pool.log_density):
             return points
+        if not model.by_tables:
+            centre = around(evidence, points.mean(axis=0), source, records=_RECORDS)
     # Of whole tables even a thin pool tells more than the normal around the mode does.
     return points if model.by_tables else None
 
 
-def _target(evidence: Evidence, mode: Mode, pool: Pool) -> _Target:
-    prepared = pool.records.prepared
+def _target(evidence: Evidence, centre: Mode, pool: Pool, *, tilted: bool) -> _Target:
+    prepared, here = pool.records.prepared, centre.prediction
     data = {name: np.array(values) for name, values in prepared.own.items()}
     for name, values in prepared.moved.items():
         data[name][prepared.rows] = values
-    covariance = mode.prediction.covariance
-    spread, axes = np.linalg.eigh(covariance)
+    z = evidence.position(centre.point)
+    tilt = np.zeros((len(here.mean), len(z)))
+    if tilted:
+        tilt = here.slope[:, : len(z)] / evidence.size(centre.point) - pool.slope(z)
+    spread, axes = np.linalg.eigh(here.covariance)
     return _Target(
         {name: jnp.asarray(values) for name, values in data.items()},
         *map(
@@ -123,13 +140,14 @@ def _target(evidence: Evidence, mode: Mode, pool: Pool) -> _Target:
                 pool.contributions,
                 pool.log_density,
                 pool.correction,
+                tilt,
                 evidence.values,
-                covariance,
+                here.covariance,
                 axes * np.sqrt(np.maximum(spread, 0.0)),
                 evidence.laplace,
                 evidence.normal,
-                mode.point,
-                np.linalg.cholesky(mode.covariance),
+                centre.point,
+                np.linalg.cholesky(centre.covariance),
                 math.log(evidence.population.size),
             ),
         ),

@@ -104,13 +104,21 @@ def find_mode(
         limit, enough = (_HOT_STEPS, _NEAR) if level else (_COLD_STEPS, _THERE)
         here, took, _ = descent.run(here, weigh, limit, enough)
         steps += took
-    weigh = _own_weight(evidence)
-    here, took, settled = descent.run(here, weigh, _COLD_STEPS, _THERE)
-    weight, height = weigh(here)
+    here, took, settled = descent.run(here, _own_weight(evidence), _COLD_STEPS, _THERE)
+    return _ended(evidence, here, steps + took, settled)
+
+
+def around(evidence: Evidence, point: Floats, source: Source, *, records: int) -> Mode:
+    """Return what a fit that ended at this point would say, from about so many records."""
+    seed = int(source.generator().integers(2**62))
+    return _ended(evidence, evidence.predict(point, seed, records), 0, settled=True)
+
+
+def _ended(evidence: Evidence, here: Prediction, steps: int, settled: bool) -> Mode:
+    weight, height = _own_weight(evidence)(here)
     rest = evidence.values - here.mean
     precision = here.slope.T @ weight @ here.slope + here.precision
-    misfit = float(rest @ weight @ rest)
-    return Mode(here, weight, precision, misfit, height, steps + took, settled)
+    return Mode(here, weight, precision, float(rest @ weight @ rest), height, steps, settled)
 
 
 @dataclass(frozen=True)

@@ -67,3 +67,12 @@ class Pool:
         weight = np.exp(ratio - ratio.max(axis=1, keepdims=True))
         weight /= weight.sum(axis=1, keepdims=True)
         return np.asarray(weight @ self.contributions + self.correction)
+
+    def slope(self, z: Floats) -> Floats:
+        """Return ∂μ/∂z at unconstrained coordinates, as the pool itself has it."""
+        ratio = self.records.loglik(z[None])[0] - self.log_density
+        weight = np.exp(ratio - ratio.max())
+        weight /= weight.sum()
+        scores = self.records.slopes(z)
+        both = self.contributions.T @ (scores * weight[:, None])
+        return np.asarray(both - np.outer(weight @ self.contributions, weight @ scores))
