@@ -20,6 +20,7 @@ ORDER = [
     "score",
     "adapters",
     "samplers",
+    "questions",
     "inference",
     "mechanisms",
     "utility",

@@ -15,12 +15,15 @@ import ast
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from understudy.domain.column import Column
 from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _LARGE_POWER = re.compile(r"(\*\*|\^)[\s(]*\d\d")
 _LARGEST_POWER = 9
@@ -64,6 +67,21 @@ def extent(column: Column, points: int) -> Extent:
     if column.levels is not None:
         return Extent(len(column.levels), len(column.levels))
     return Extent(1, min(int(column.width) + 1, points) if column.whole else points)
+
+
+def formula_frame(coded: Mapping[str, Any], declared: Sequence[Column], rows: int) -> pd.DataFrame:
+    """Return coded columns as formulaic takes them: numbers, and categories of declared levels."""
+    import pandas as pd
+
+    frame = pd.DataFrame(index=range(rows))
+    for column in declared:
+        values = coded[column.name]
+        frame[column.name] = (
+            values
+            if column.levels is None
+            else pd.Categorical.from_codes(values, pd.Index(column.levels))
+        )
+    return frame
 
 
 def sides(formula: str) -> tuple[Any, Any]:

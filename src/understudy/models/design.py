@@ -21,6 +21,7 @@ from understudy.domain.formulas import (
     LARGEST_WIDTH,
     check_width,
     extent,
+    formula_frame,
     refusing,
     sides,
     variables,
@@ -75,7 +76,8 @@ class Design:
 
     def _raw(self, columns: Columns) -> np.ndarray:
         rows = len(next(iter(columns.values())))
-        frame = _frame(columns, self._schema, self.predictors, rows)
+        declared = [self._schema.column(name) for name in self.predictors]
+        frame = formula_frame(columns, declared, rows)
         with refusing(self.formula):
             return _materialise(self._spec, frame)
 
@@ -183,17 +185,8 @@ def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> p
         values = column.lower + column.width * np.concatenate([order / (points - 1), ends])
         values = np.clip(values, column.lower, column.upper)
         columns[name] = np.round(values) if column.whole else values
-    return _frame(columns, schema, predictors, points + len(corners))
-
-
-def _frame(columns: Columns, schema: Schema, names: tuple[str, ...], rows: int) -> pd.DataFrame:
-    frame = pd.DataFrame(index=range(rows))
-    for name in names:
-        levels, values = schema.column(name).levels, columns[name]
-        frame[name] = (
-            values if levels is None else pd.Categorical.from_codes(values, pd.Index(levels))
-        )
-    return frame
+    declared = [schema.column(name) for name in predictors]
+    return formula_frame(columns, declared, points + len(corners))
 
 
 def _materialise(spec: Any, frame: pd.DataFrame) -> np.ndarray:

@@ -22,6 +22,11 @@ SMALLEST_SCALE = 0.05
 LIGHT, DARK = "#f4f8fb", "#00507d"
 LARGEST_NUMBERED = 8
 LONGEST_NAME = 14
+_KINDS = {
+    "linear": "least squares",
+    "logistic": "logistic regression",
+    "poisson": "Poisson regression",
+}
 
 
 def overview(syntheses: Mapping[str, tuple[int, Mapping[str, float | None]]]) -> dict[str, Any]:
@@ -168,7 +173,7 @@ def regression(syntheses: Mapping[str, Regression | None]) -> dict[str, Any] | N
     several, first = len(fitted) > 1, next(iter(fitted.values()))
     return {
         "formula": first.formula,
-        "kind": {"linear": "least squares", "logistic": "logistic regression"}[first.kind],
+        "kind": _KINDS[first.kind],
         "head": [cell for label in fitted for cell in (label, "Overlap", "Difference")],
         "notes": [
             (f"{label}: mean overlap" if several else "Mean overlap", _share(each.mean_overlap))

@@ -5,7 +5,6 @@ marginal      one column: max-ECDF, avg-ECDF, total variation
 pairs         two columns: total variation of the two-way table, Cramér's V, correlation
 propensity    all columns: can one tell the tables apart?
 regression    a stated analysis: coefficients and the overlap of their intervals
-fits          least squares and logistic regression
 """
 
 from understudy.utility.marginal import Utility, avg_ecdf, compare, max_ecdf, summarise

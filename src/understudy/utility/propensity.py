@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.domain.schema import Column
-from understudy.utility.fits import Floats, logistic
+from understudy.questions.fits import Floats, logistic
 from understudy.utility.pairs import codes
 
 if TYPE_CHECKING:

@@ -1,0 +1,47 @@
+"""A question that is a function of a table, for those who ask in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns, decode
+from understudy.errors import BadInput
+from understudy.questions.question import Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class FunctionQuestion(Question):
+    """What a function makes of a table: a number, or several by name."""
+
+    function: Callable[[pd.DataFrame], Any]
+    schema: Schema
+
+    def answer(self, columns: Columns) -> dict[str, float]:
+        """Return the function's numbers; a single one bears the function's name."""
+        import pandas as pd
+
+        found = self.function(decode({name: columns[name] for name in self.columns}, self.schema))
+        if isinstance(found, pd.Series):
+            found = found.to_dict()
+        named = found if isinstance(found, Mapping) else {self.text: found}
+        for number in named.values():
+            if not isinstance(number, Real):
+                raise BadInput(
+                    f"the function '{self.text}' must return a number, or numbers by name in a "
+                    f"dict or a Series, not a {type(number).__name__}."
+                )
+        return {str(name): float(number) for name, number in named.items()}
+
+    def analyse(self, columns: Columns) -> dict[str, tuple[float, float]]:
+        """Refuse: nobody knows the variance of what any function returns."""
+        raise BadInput(
+            f"the sampling variance of what the function '{self.text}' returns is not known, and "
+            f"analyses cannot be combined without it: ask in words, such as 'mean(y) by g'."
+        )

@@ -1,0 +1,182 @@
+"""The coefficients of a formula, such as `salary ~ gender + age`.
+
+An outcome of numbers is fitted by least squares, one with two levels by logistic regression for the
+second of them, and a column that is declared as a count by Poisson regression. Predictors may be
+any columns. Only records that have every value of the formula, and a finite one (no logarithm of
+0), are used.
+
+formulaic learns levels and the names of coefficients from public points of the declared domain, so
+a coefficient means the same in every table, and is NaN where a table cannot tell it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from understudy.domain.column import Column, Type
+from understudy.domain.formulas import (
+    STATEFUL,
+    STATELESS,
+    check_width,
+    extent,
+    formula_frame,
+    refusing,
+    sides,
+    variables,
+)
+from understudy.domain.schema import Role, Schema
+from understudy.domain.tables import Columns
+from understudy.errors import BadInput, nearest
+from understudy.questions.fits import Floats, RegressionFit, least_squares, logistic, poisson
+from understudy.questions.question import Question, complete
+
+_POINTS = 1001
+"""Rows of the public frame from which formulaic learns levels and the names of coefficients."""
+_FITS: dict[str, Callable[[Floats, Floats], RegressionFit]] = {
+    "linear": least_squares,
+    "logistic": logistic,
+    "poisson": poisson,
+}
+
+
+@dataclass(frozen=True)
+class RegressionQuestion(Question):
+    """A regression, whose answers are its coefficients."""
+
+    kind: str
+    """`linear`, `logistic` or `poisson`."""
+    names: tuple[str, ...]
+    """Of the coefficients."""
+    _declared: tuple[Column, ...]
+    _outcome: str | None
+    """The column that is the outcome as it is; None where it is computed."""
+    _left: Any
+    _right: Any
+    regression: ClassVar[bool] = True
+
+    def answer(self, columns: Columns) -> dict[str, float]:
+        """Return the coefficients."""
+        return {name: value for name, (value, _) in self.analyse(columns).items()}
+
+    def analyse(self, columns: Columns) -> dict[str, tuple[float, float]]:
+        """Return the coefficients with the squares of their standard errors."""
+        design, outcome = self.design(columns)
+        if not len(outcome):
+            return dict.fromkeys(self.names, (np.nan, np.nan))
+        fit = self.fit(design, outcome)
+        values = np.where(fit.estimable, fit.coefficients, np.nan)
+        variances = np.where(fit.estimable, fit.errors**2, np.nan)
+        pairs = zip(values.tolist(), variances.tolist(), strict=True)
+        return dict(zip(self.names, pairs, strict=True))
+
+    def design(self, columns: Columns) -> tuple[Floats, Floats]:
+        """Return the design matrix and the outcome of the records that can be used."""
+        rows = complete(columns, self.columns)
+        frame = formula_frame(rows, self._declared, len(rows[self.columns[0]]))
+        design = self._evaluated(self._right, frame)
+        if self._outcome is None:
+            outcome = self._evaluated(self._left, frame)[:, 0]
+        else:
+            outcome = np.asarray(rows[self._outcome], dtype=np.float64)
+        finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
+        return (design, outcome) if finite.all() else (design[finite], outcome[finite])
+
+    def fit(self, design: Floats, outcome: Floats) -> RegressionFit:
+        """Fit the regression."""
+        return _FITS[self.kind](design, outcome)
+
+    def _evaluated(self, spec: Any, frame: Any) -> Floats:
+        try:
+            with _undefined_allowed():
+                matrix = spec.get_model_matrix(frame, context=None, na_action="ignore")
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            # The library's own words could hold a value of the table.
+            raise BadInput(f"the regression '{self.text}' cannot be evaluated.") from None
+        return np.asarray(matrix, dtype=np.float64)
+
+
+def read_regression(formula: str, schema: Schema) -> RegressionQuestion:
+    """Read a formula against a schema, and refuse what it cannot mean; nothing is run as Python."""
+    left, right = sides(formula)
+    if left is None or right is None:
+        raise BadInput(f"the regression '{formula}' must have the form 'outcome ~ predictors'.")
+    named = _known(formula, left) | _known(formula, right)
+    usable = [column.name for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)]
+    for name in sorted(named - set(usable)):
+        raise BadInput(
+            f"the regression '{formula}' names '{name}', which is not a confidential or public "
+            f"column of the tables{nearest(name, usable)}."
+        )
+    if not named:
+        raise BadInput(f"the regression '{formula}' names no column.")
+    columns = tuple(name for name in usable if name in named)
+    declared = tuple(schema.column(name) for name in columns)
+    for side in (left, right):
+        check_width(formula, side, {each.name: extent(each, _POINTS) for each in declared})
+    outcome = next((each for each in declared if _is(left, each.name)), None)
+    _check_levels(outcome)
+    domain = formula_frame(schema.public_points(_POINTS), declared, _POINTS)
+    with refusing(formula), _undefined_allowed():
+        predictors = right.get_model_matrix(domain, context=None, na_action="ignore")
+        values = left.get_model_matrix(domain, context=None, na_action="ignore")
+    if outcome is None and values.shape[1] != 1:
+        raise BadInput(f"the regression '{formula}' must have one outcome, which is a number.")
+    if not predictors.shape[1]:
+        raise BadInput(f"the regression '{formula}' has nothing on its right-hand side.")
+    return RegressionQuestion(
+        text=formula,
+        columns=columns,
+        kind=_kind(outcome),
+        names=tuple(map(str, predictors.columns)),
+        _declared=declared,
+        _outcome=None if outcome is None else outcome.name,
+        _left=values.model_spec.update(output="numpy"),
+        _right=predictors.model_spec.update(output="numpy"),
+    )
+
+
+def _is(side: Any, name: str) -> bool:
+    """Whether one side of a parsed formula is a column as it is."""
+    factors = [factor for term in side for factor in term.factors]
+    return len(factors) == 1 and factors[0].expr == name
+
+
+def _check_levels(outcome: Column | None) -> None:
+    if outcome is not None and outcome.levels is not None and len(outcome.levels) != 2:
+        raise BadInput(
+            f"the outcome '{outcome.name}' of the regression has {len(outcome.levels)} levels; it "
+            f"must be a number or have two."
+        )
+
+
+def _kind(outcome: Column | None) -> str:
+    if outcome is not None and outcome.levels is not None:
+        return "logistic"
+    return "poisson" if outcome is not None and outcome.type is Type.COUNT else "linear"
+
+
+@contextmanager
+def _undefined_allowed() -> Iterator[None]:
+    """Let a logarithm of 0 and its like be NaN: records without a finite value are not used."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
+
+
+def _known(formula: str, side: Any) -> set[str]:
+    try:
+        return variables(formula, side, STATELESS)
+    except BadInput:
+        # Known as a function, but not as one whose coefficients can be compared.
+        variables(formula, side, STATELESS | STATEFUL)
+        raise BadInput(
+            f"the regression '{formula}' has a function that learns from the table that it is "
+            f"applied to ({', '.join(sorted(STATEFUL))}), so its coefficients would mean "
+            f"something else in each table."
+        ) from None

@@ -1,0 +1,157 @@
+"""One number of some rows, and its sampling variance.
+
+Each statistic Q of n independent records x with influence function ψ has variance E ψ²/n:
+
+    mean           ψ = x − m, so s²/n
+    share          ψ = 1[x] − p, so p(1 − p)/n
+    correlation    ψ = uv − r(u² + v²)/2 of standardised values u and v, without any normality
+    quantile       ψ = (p − 1[x ≤ q])/f(q), so p(1 − p)/(n f(q)²)
+
+The density f(q) is not estimated: Woodruff's interval maps p ± z √(p(1 − p)/n) through the sample's
+quantiles, and its length over 2z is the standard error. It needs no bandwidth, keeps to the domain,
+and is 0 where everybody near the quantile has the same value, as after rounding: a smooth density
+would deny that. Quantiles interpolate between neighbours, as NumPy and R do unless told otherwise.
+
+R. S. Woodruff (1952), Confidence intervals for medians and other position measures, Journal of the
+American Statistical Association 47, 635-646, doi:10.1080/01621459.1952.10483443.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.domain.expressions import Truth, named, truth
+from understudy.domain.tables import Columns
+
+_REACH = 1.96
+"""Standard errors of p over which Woodruff's interval reaches."""
+
+
+class Statistic(ABC):
+    """A number that complete rows have, NaN where they cannot tell."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it reads."""
+
+    @abstractmethod
+    def value(self, columns: Columns) -> float:
+        """Return the statistic of some rows."""
+
+    @abstractmethod
+    def variance(self, columns: Columns) -> float:
+        """Return its sampling variance, estimated from the same rows."""
+
+
+@dataclass(frozen=True)
+class Mean(Statistic):
+    """The mean of a column of numbers."""
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.column,)
+
+    def value(self, columns: Columns) -> float:
+        """Return the mean."""
+        values = columns[self.column]
+        return float(values.mean()) if len(values) else np.nan
+
+    def variance(self, columns: Columns) -> float:
+        """Return s²/n."""
+        values = columns[self.column]
+        return float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan
+
+
+@dataclass(frozen=True)
+class Quantile(Statistic):
+    """The value below which a share p of a column lies."""
+
+    column: str
+    p: float
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column."""
+        return (self.column,)
+
+    def value(self, columns: Columns) -> float:
+        """Return the quantile."""
+        values = columns[self.column]
+        return float(np.quantile(values, self.p)) if len(values) else np.nan
+
+    def variance(self, columns: Columns) -> float:
+        """Return the square of Woodruff's standard error."""
+        values = columns[self.column]
+        if len(values) < 2:
+            return np.nan
+        around = _REACH * np.sqrt(self.p * (1 - self.p) / len(values))
+        ends = np.clip([self.p - around, self.p + around], 0, 1)
+        lower, upper = np.quantile(values, ends)
+        # Where an end of p's interval was cut off, the rest stands for as much as is left of it.
+        return float(((upper - lower) / (ends[1] - ends[0]) * around / _REACH) ** 2)
+
+
+@dataclass(frozen=True)
+class Share(Statistic):
+    """The share of rows for which an expression holds."""
+
+    condition: Truth
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that the expression names."""
+        return tuple(dict.fromkeys(named(self.condition)))
+
+    def value(self, columns: Columns) -> float:
+        """Return the share."""
+        holds = truth(self.condition, columns)
+        return float(holds.mean()) if len(holds) else np.nan
+
+    def variance(self, columns: Columns) -> float:
+        """Return p(1 − p)/n."""
+        holds = truth(self.condition, columns)
+        return float(holds.var()) / len(holds) if len(holds) else np.nan
+
+
+@dataclass(frozen=True)
+class Correlation(Statistic):
+    """Pearson's correlation of two columns of numbers."""
+
+    first: str
+    second: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Both columns."""
+        return tuple(dict.fromkeys((self.first, self.second)))
+
+    def value(self, columns: Columns) -> float:
+        """Return the correlation."""
+        both = self._standardised(columns)
+        return np.nan if both is None else float(np.mean(both[0] * both[1]))
+
+    def variance(self, columns: Columns) -> float:
+        """Return the mean square of the influence function, over n."""
+        both = self._standardised(columns)
+        if both is None:
+            return np.nan
+        product = both[0] * both[1]
+        influence = product - product.mean() / 2 * (both[0] ** 2 + both[1] ** 2)
+        return float(np.mean(influence**2)) / len(product)
+
+    def _standardised(self, columns: Columns) -> list[np.ndarray] | None:
+        """Return both columns with mean 0 and variance 1, if they have any variance."""
+        standardised = []
+        for name in (self.first, self.second):
+            values = columns[name]
+            if not len(values) or values.min() == values.max():
+                return None
+            standardised.append((values - values.mean()) / values.std())
+        return standardised
