@@ -7,6 +7,7 @@
     mechanism = us.Summary(epsilon=1.0, adjacency="replace-one")
     release = us.synthesize(model, "salaries.csv", mechanism)
     print(release.guarantee)
+    print(release.infer("mean(salary) by gender"))
     release.write("out/")
 
 Names are loaded when they are first used, so that importing the package costs nothing.
@@ -59,8 +60,10 @@ if TYPE_CHECKING:
     from understudy.privacy.composition import compose as compose
     from understudy.privacy.guarantee import Adjacency as Adjacency
     from understudy.privacy.guarantee import Guarantee as Guarantee
+    from understudy.report.answers import Answer as Answer
     from understudy.report.comparison import Comparison as Comparison
     from understudy.report.comparison import compare as compare
+    from understudy.synthesis.answering import infer as infer
     from understudy.synthesis.release import Release as Release
     from understudy.synthesis.run import Synthesizer as Synthesizer
     from understudy.synthesis.run import synthesize as synthesize
@@ -91,7 +94,9 @@ _HOME = {
     "understudy.periods.policy": "Policy",
     "understudy.privacy.composition": "compose",
     "understudy.privacy.guarantee": "Adjacency Guarantee",
+    "understudy.report.answers": "Answer",
     "understudy.report.comparison": "Comparison compare",
+    "understudy.synthesis.answering": "infer",
     "understudy.synthesis.release": "Release",
     "understudy.synthesis.run": "Synthesizer synthesize",
     "understudy.synthesis.simulation": "sample",

@@ -32,7 +32,7 @@ def test_what_is_published_lies_on_the_public_grid(posterior):
 
 def test_the_first_attempt_was_enough(posterior):
     assert posterior.attempts == 1
-    assert posterior.p_value > 1e-3
+    assert posterior.check.p_value > 1e-3
 
 
 def test_a_fit_that_does_not_settle_is_made_again_with_more_records_and_smaller_steps(monkeypatch):

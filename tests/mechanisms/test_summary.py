@@ -382,7 +382,7 @@ def test_what_an_earlier_release_knew_is_carried_over(tmp_path):
     )
     spreads = [np.std([d["phi"] for d in r.parameters[0]["draws"]]) for r in (with_it, without)]
     assert spreads[0] < 0.85 * spreads[1]
-    assert "have not changed" in with_it.parameters[0]["prior"]
+    assert "have not changed" in with_it.parameters[0]["prior"]["assumes"]
     assert "prior" not in without.parameters[0]
     assert with_it.guarantee.epsilon == without.guarantee.epsilon
 

@@ -81,13 +81,13 @@ def test_a_file_whose_parameters_do_not_fit_is_called_damaged(tmp_path):
     drawn = us.sample(public, rows=7, seed=2)
     assert drawn["x"].between(0, 1).all()
     pd.testing.assert_frame_equal(drawn, us.sample(public / "parameters.json", rows=7, seed=2))
+    with pytest.raises(us.BadInput, match="has no public column"):
+        us.sample(public, rows=7, predictors=TABLE)
     published = json.loads((public / "parameters.json").read_text())
     text = json.dumps(published | {"parameters": {"counts": [-1]}})
     (public / "parameters.json").write_text(text)
     with pytest.raises(us.BadInput, match="the file is damaged"):
         us.sample(public, rows=7)
-    with pytest.raises(us.BadInput, match="has no public column"):
-        us.sample(public, rows=7, predictors=TABLE)
 
 
 @pytest.mark.parametrize("mechanism", ["magic", ["ph"], None])

@@ -20,6 +20,7 @@ from understudy.cli.audit import audit
 from understudy.cli.calibrate import calibrate
 from understudy.cli.compare import compare
 from understudy.cli.demo import demo
+from understudy.cli.infer import infer
 from understudy.cli.init import init
 from understudy.cli.options import Exit
 from understudy.cli.release import release
@@ -37,7 +38,7 @@ app = typer.Typer(
 )
 
 
-for each in (demo, init, synthesize, calibrate, release, sample, compare, audit):
+for each in (demo, init, synthesize, calibrate, release, sample, infer, compare, audit):
     app.command()(each)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(study.app, name="study")

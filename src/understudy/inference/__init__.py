@@ -19,4 +19,8 @@ check         whether the model can produce what was measured
 tables        which tables of a whole table to measure
 allowance     what a round may cost: ε, or ρ with normal noise
 directions    which scores to measure next, and how far to clip them
+rebuilt       what was measured, read back from a published file
+answers       the answers to a question at each draw of θ
+finite        the same about the very records of the table
+noiseless     how much of an interval is due to the noise
 """

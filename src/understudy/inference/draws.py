@@ -143,19 +143,44 @@ def _in_turn(
     chosen = []
     for _ in range(_BURN_IN + -(-count // chains)):
         total = covariance + variance[:, :, None] * np.eye(len(scale))
-        weight = np.linalg.inv(total)
+        weight = np.asarray(np.linalg.inv(total))
         logs = heights.constant - weight[:, above[0], above[1]] @ squares.T
         cumulated = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         level = generator.random(chains) * cumulated[:, -1]
         candidate = np.minimum((cumulated < level[:, None]).sum(axis=1), len(heights.rest) - 1)
         rest = heights.rest[candidate]
-        # What the noise was, given θ: a normal with mean Dr and covariance D − D V⁻¹ D, where
-        # D are the variances; drawn as e − D V⁻¹(s + e − r) with s, e from their own normals.
-        sums = generator.normal(size=(chains, len(scale))) @ heights.root.T
-        own = generator.normal(size=(chains, len(scale))) * np.sqrt(variance)
-        off = np.einsum("kij,kj->ki", weight, sums + own - rest)
-        noise = np.abs(own - variance * off)
-        mixed = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
-        variance = np.where(evidence.normal, evidence.variance, mixed)
+        variance = variances_given(
+            evidence, variance, weight=weight, rest=rest, root=heights.root, generator=generator
+        )
         chosen.append(candidate)
     return np.concatenate(chosen[_BURN_IN:])[:count]
+
+
+def variances_given(
+    evidence: Evidence,
+    variance: Floats,
+    *,
+    weight: Floats,
+    rest: Floats,
+    root: Floats,
+    generator: np.random.Generator,
+) -> Floats:
+    """Return the next variances of the noise, given θ: first what the noise was, then its variance.
+
+    The noise is a normal with mean Dr and covariance D − D V⁻¹ D, where D are the variances; drawn
+    as e − D V⁻¹(s + e − r) with s, e from their own normals.
+
+    Args:
+        evidence: What was measured.
+        variance: Variances of the noise until now, shape (chains, width).
+        weight: V⁻¹ with them, shape (chains, width, width).
+        rest: r = T̃ − Nμ(θ) of each chain.
+        root: A root of NΣ.
+        generator: Where randomness comes from.
+    """
+    scale = evidence.laplace
+    sums = generator.normal(size=rest.shape) @ root.T
+    own = generator.normal(size=rest.shape) * np.sqrt(variance)
+    noise = np.abs(own - variance * np.einsum("kij,kj->ki", weight, sums + own - rest))
+    mixed = 1 / generator.wald(1 / (scale * np.maximum(noise, 1e-9 * scale)), scale**-2)
+    return np.where(evidence.normal, evidence.variance, mixed)

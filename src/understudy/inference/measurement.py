@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 LAPLACE, GAUSSIAN = "discrete-laplace", "discrete-gaussian"
 _WIDE, _FURTHEST = 3.0, 40
-_LEAST = 0.02
+LEAST = 0.02
 """Inference takes noise to be at least this, in records: without any, covariances are singular."""
 
 
@@ -63,7 +63,7 @@ class Measurement:
     @property
     def laplace(self) -> Floats:
         """The scale of Laplace noise that varies as much in each entry, with 1 for a whole."""
-        return np.maximum(math.sqrt(self.noise.variance / 2) / self.contribution.units, _LEAST)
+        return np.maximum(math.sqrt(self.noise.variance / 2) / self.contribution.units, LEAST)
 
     @property
     def normal(self) -> bool:

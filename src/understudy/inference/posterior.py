@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy._jax import jax
-from understudy.inference.check import p_value
+from understudy.inference.check import Check, check, p_value
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode, find_mode
@@ -46,8 +46,8 @@ class Posterior:
     """How they were drawn."""
     attempts: int
     """Fits that were made, the best of which is this."""
-    p_value: float
-    """How often a table from the model would fit as badly as this one, or worse."""
+    check: Check
+    """Whether the model can produce what was measured."""
 
     @property
     def estimate(self) -> Floats:
@@ -120,8 +120,8 @@ def infer(
         best = modes[-1]
     best = _with_enough_records(evidence, best, source)
     points, sampler = posterior_draws(evidence, best, source, count=draws)
-    chance = p_value(evidence, best, generator)
-    return Posterior(evidence, best, points, sampler, len(modes), chance)
+    checked = check(evidence, best, points, source)
+    return Posterior(evidence, best, points, sampler, len(modes), checked)
 
 
 def _with_enough_records(evidence: Evidence, mode: Mode, source: Source) -> Mode:

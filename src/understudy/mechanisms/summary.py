@@ -248,11 +248,14 @@ class SummaryPlan(Plan):
         estimate, *draws = posterior.thetas
         released = {"estimate": estimate, "draws": draws}
         released["rounds"] = [each.to_dict() for each in rounds.measurements]
+        released["check"] = posterior.check.to_dict()
         declared = Shares.declared(request.schema)
         reason, assumed = declared.no_intervals, self.mechanism.carried and ASSUMES
         released["intervals"] = {"valid": reason is None, "reason": reason}
         if assumed:
-            released["prior"] = assumed
+            mean, covariance = rounds.population.model.normal_prior  # type: ignore[misc]
+            normal = {"mean": mean.tolist(), "covariance": covariance.tolist()}
+            released["prior"] = {"assumes": assumed} | normal
         notes = [note for note in (declared.capped, reason, assumed) if note]
         return Drawn(
             thetas=[estimate] if request.tables == 1 else draws[: request.tables],
@@ -275,11 +278,7 @@ def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[
     mode = posterior.mode
     return dict.fromkeys(nothing) | {
         "parameters": parameters,
-        "misfit": {
-            "chi2": mode.misfit,
-            "entries": len(posterior.evidence.values),
-            "p_value": posterior.p_value,
-        },
+        "misfit": posterior.check.to_dict(),
         "fit": {
             "attempts": posterior.attempts,
             "steps": mode.steps,

@@ -7,6 +7,7 @@ groups       a statistic of the whole table, or of each group and their differen
 regression   the coefficients of a formula
 fits         least squares, logistic and Poisson regression
 function     a function of a table, for those who ask in Python
+together     several questions as one
 
 A question knows a schema and coded columns, and nothing of models, θ or privacy.
 """

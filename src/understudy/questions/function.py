@@ -13,7 +13,9 @@ from understudy.errors import BadInput
 from understudy.questions.question import Question
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -44,4 +46,12 @@ class FunctionQuestion(Question):
         raise BadInput(
             f"the sampling variance of what the function '{self.text}' returns is not known, and "
             f"analyses cannot be combined without it: ask in words, such as 'mean(y) by g'."
+        )
+
+    def influence(self, columns: Columns) -> dict[str, NDArray[np.float64]]:
+        """Refuse: nobody knows it of any function."""
+        raise BadInput(
+            f"how single records move what the function '{self.text}' returns is not known, and "
+            f"nothing can be said of the table's own records without it: ask in words, such as "
+            f"'mean(y) by g', or about the population."
         )

@@ -12,8 +12,8 @@ import numpy as np
 
 from understudy.domain.column import Column
 from understudy.domain.tables import Columns
-from understudy.questions.question import Question, complete
-from understudy.questions.statistics import Statistic
+from understudy.questions.question import Question, among, complete, having_all
+from understudy.questions.statistics import Floats, Statistic
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,12 @@ class Whole(Question):
         """Return it with its variance."""
         rows = complete(columns, self.columns)
         return {self.text: (self.statistic.value(rows), self.statistic.variance(rows))}
+
+    def influence(self, columns: Columns) -> dict[str, Floats]:
+        """Return that of each record."""
+        whole = having_all(columns, self.columns)
+        own = self.statistic.influence(complete(columns, self.columns))
+        return {self.text: among(len(whole), whole, own)}
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,19 @@ class Grouped(Question):
             name: (answer, variance)
             for (name, answer), variance in zip(answers.items(), variances, strict=True)
         }
+
+    def influence(self, columns: Columns) -> dict[str, Floats]:
+        """Return that of each record: on its own group's answer, and on the differences from it."""
+        whole, codes = having_all(columns, self.columns), columns[self.group.name]
+        found = []
+        for level in range(len(self.group.levels or ())):
+            chosen = whole & (codes == level)
+            rows = {name: columns[name][chosen] for name in self.statistic.columns}
+            own = self.statistic.influence(rows) if chosen.any() else np.empty(0)
+            found.append(among(len(whole), chosen, own))
+        return dict(
+            zip(self._names, [*found, *(each - found[0] for each in found[1:])], strict=True)
+        )
 
     @property
     def _names(self) -> list[str]:

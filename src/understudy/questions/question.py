@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from understudy.domain.rules import present
 from understudy.domain.tables import Columns
@@ -33,9 +36,29 @@ class Question(ABC):
     def analyse(self, columns: Columns) -> dict[str, tuple[float, float]]:
         """Return each answer and its sampling variance, as if rows were independent records."""
 
+    @abstractmethod
+    def influence(self, columns: Columns) -> dict[str, NDArray[np.float64]]:
+        """Return by how much each record of a large table moves each answer, times their number.
+
+        The answers of a table of independent records differ from the population's by about the mean
+        of this over its records.
+        """
+
+
+def among(rows: int, chosen: NDArray[np.bool_], influence: NDArray[np.float64]) -> Any:
+    """Return the influence of all records on what only the chosen ones are asked about."""
+    everyone = np.zeros(rows)
+    everyone[chosen] = influence * (rows / max(len(influence), 1))
+    return everyone
+
 
 def complete(columns: Columns, names: tuple[str, ...]) -> Columns:
     """Return the columns of those names, without the records in which one of them is missing."""
+    whole = having_all(columns, names)
     chosen = {name: columns[name] for name in names}
-    whole = present(chosen, iter(names))
     return chosen if whole.all() else {name: values[whole] for name, values in chosen.items()}
+
+
+def having_all(columns: Columns, names: tuple[str, ...]) -> NDArray[np.bool_]:
+    """Return which records have a value in each of those columns."""
+    return np.asarray(present({name: columns[name] for name in names}, iter(names)))

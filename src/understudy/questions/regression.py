@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.domain.column import Column, Type
 from understudy.domain.formulas import (
@@ -34,7 +35,7 @@ from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput, nearest
 from understudy.questions.fits import Floats, RegressionFit, least_squares, logistic, poisson
-from understudy.questions.question import Question, complete
+from understudy.questions.question import Question, among, complete, having_all
 
 _POINTS = 1001
 """Rows of the public frame from which formulaic learns levels and the names of coefficients."""
@@ -75,8 +76,25 @@ class RegressionQuestion(Question):
         pairs = zip(values.tolist(), variances.tolist(), strict=True)
         return dict(zip(self.names, pairs, strict=True))
 
+    def influence(self, columns: Columns) -> dict[str, Floats]:
+        """Return n(XᵀWX)⁻xe of each record, e what the fit leaves of its outcome."""
+        whole = having_all(columns, self.columns)
+        design, outcome, finite = self._used(columns)
+        whole[whole] = finite
+        fit = self.fit(design, outcome)
+        variances = {"logistic": fit.fitted * (1 - fit.fitted), "poisson": fit.fitted}
+        weighted = design * variances.get(self.kind, np.ones(len(design)))[:, None]
+        inverse = np.linalg.pinv(design.T @ weighted / len(design))
+        own = (design * (outcome - fit.fitted)[:, None]) @ inverse
+        own[:, ~fit.estimable] = np.nan
+        return {name: among(len(whole), whole, own[:, k]) for k, name in enumerate(self.names)}
+
     def design(self, columns: Columns) -> tuple[Floats, Floats]:
         """Return the design matrix and the outcome of the records that can be used."""
+        return self._used(columns)[:2]
+
+    def _used(self, columns: Columns) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """Return design and outcome, and which of the complete records these are of."""
         rows = complete(columns, self.columns)
         frame = formula_frame(rows, self._declared, len(rows[self.columns[0]]))
         design = self._evaluated(self._right, frame)
@@ -85,7 +103,9 @@ class RegressionQuestion(Question):
         else:
             outcome = np.asarray(rows[self._outcome], dtype=np.float64)
         finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
-        return (design, outcome) if finite.all() else (design[finite], outcome[finite])
+        if finite.all():
+            return design, outcome, finite
+        return design[finite], outcome[finite], finite
 
     def fit(self, design: Floats, outcome: Floats) -> RegressionFit:
         """Fit the regression."""

@@ -22,12 +22,17 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.domain.expressions import Truth, named, truth
 from understudy.domain.tables import Columns
 
+Floats = NDArray[np.float64]
+
 _REACH = 1.96
 """Standard errors of p over which Woodruff's interval reaches."""
+_AROUND = 0.01
+"""Share of many rows, on either side of a quantile, that its density is taken from."""
 
 
 class Statistic(ABC):
@@ -45,6 +50,10 @@ class Statistic(ABC):
     @abstractmethod
     def variance(self, columns: Columns) -> float:
         """Return its sampling variance, estimated from the same rows."""
+
+    @abstractmethod
+    def influence(self, columns: Columns) -> Floats:
+        """Return ψ of each row, estimated from all of them, of which there must be many."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +76,11 @@ class Mean(Statistic):
         """Return s²/n."""
         values = columns[self.column]
         return float(values.var(ddof=1)) / len(values) if len(values) > 1 else np.nan
+
+    def influence(self, columns: Columns) -> Floats:
+        """Return x − m."""
+        values = columns[self.column]
+        return np.asarray(values - values.mean())
 
 
 @dataclass(frozen=True)
@@ -97,6 +111,13 @@ class Quantile(Statistic):
         # Where an end of p's interval was cut off, the rest stands for as much as is left of it.
         return float(((upper - lower) / (ends[1] - ends[0]) * around / _REACH) ** 2)
 
+    def influence(self, columns: Columns) -> Floats:
+        """Return (p − 1[x ≤ q])/f(q), with the density of the rows around the quantile."""
+        values = columns[self.column]
+        ends = np.clip([self.p - _AROUND, self.p + _AROUND], 0, 1)
+        lower, middle, upper = np.quantile(values, [ends[0], self.p, ends[1]])
+        return np.asarray((self.p - (values <= middle)) * (upper - lower) / (ends[1] - ends[0]))
+
 
 @dataclass(frozen=True)
 class Share(Statistic):
@@ -119,6 +140,11 @@ class Share(Statistic):
         holds = truth(self.condition, columns)
         return float(holds.var()) / len(holds) if len(holds) else np.nan
 
+    def influence(self, columns: Columns) -> Floats:
+        """Return 1[x] − p."""
+        holds = truth(self.condition, columns)
+        return np.asarray(holds - holds.mean())
+
 
 @dataclass(frozen=True)
 class Correlation(Statistic):
@@ -139,12 +165,16 @@ class Correlation(Statistic):
 
     def variance(self, columns: Columns) -> float:
         """Return the mean square of the influence function, over n."""
+        influence = self.influence(columns)
+        return float(np.mean(influence**2)) / max(len(influence), 1)
+
+    def influence(self, columns: Columns) -> Floats:
+        """Return uv − r(u² + v²)/2."""
         both = self._standardised(columns)
         if both is None:
-            return np.nan
+            return np.full(max(len(columns[self.first]), 1), np.nan)
         product = both[0] * both[1]
-        influence = product - product.mean() / 2 * (both[0] ** 2 + both[1] ** 2)
-        return float(np.mean(influence**2)) / len(product)
+        return np.asarray(product - product.mean() / 2 * (both[0] ** 2 + both[1] ** 2))
 
     def _standardised(self, columns: Columns) -> list[np.ndarray] | None:
         """Return both columns with mean 0 and variance 1, if they have any variance."""

@@ -9,4 +9,6 @@ simulation     rows from a released θ, and more of them
 promise        the guarantee, with its assumptions
 measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written
+opening        a release as it was published, read back
+answering      `infer`: what a release says to a question, with intervals
 """

@@ -26,6 +26,7 @@ from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Guarantee
+from understudy.report.answers import Answer
 from understudy.support.confidential import Confidential
 from understudy.support.files import (
     REPLACED,
@@ -133,6 +134,35 @@ class Release(_Attached):
         from understudy.synthesis.simulation import sample
 
         return sample(self, rows=rows, predictors=predictors, balanced=balanced, seed=seed)
+
+    def infer(
+        self,
+        question: str | Callable[[pd.DataFrame], Any],
+        *,
+        level: float = 0.95,
+        given_predictors: bool = False,
+        finite: bool = False,
+        seed: int | None = None,
+    ) -> Answer:
+        """Answer a question about the population, at no cost to anybody; see `understudy.infer`.
+
+        Args:
+            question: Such as `mean(salary) by gender` or `salary ~ age`, or a function of a table.
+            level: Of the intervals.
+            given_predictors: Ask about people with the predictors of the release.
+            finite: Ask about the very records of the confidential table.
+            seed: Fixes the randomness.
+        """
+        from understudy.synthesis.answering import infer
+
+        return infer(
+            self,
+            question,
+            level=level,
+            given_predictors=given_predictors,
+            finite=finite,
+            seed=seed,
+        )
 
     def card(self) -> str:
         """Return the public card; only what is published goes into it."""

@@ -17,6 +17,7 @@ from understudy import __version__
 from understudy.domain.column import writable
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
+from understudy.domain.skeleton import count_records
 from understudy.ledger.ledger import Ledger
 from understudy.mechanisms import Mechanism, Request
 from understudy.mechanisms.plan import Plan
@@ -158,12 +159,27 @@ def _published(theta: dict[str, Any], request: Request) -> dict[str, Any]:
         "schema": request.schema.to_dict(),
         "schema_digest": request.schema.digest,
         "mechanism": request.mechanism.name,
+        "population": _population(request),
         "balanced": request.balanced,
         "kind": str(request.kind),
         "convergence_waived": request.accept_poor_mixing,
         "seeded": request.source.seeded,
         "understudy": __version__,
     }
+
+
+def _population(request: Request) -> dict[str, Any]:
+    """Return how many records there are, as far as that is public, and whose the public rows are.
+
+    `own`: those of the table, each once; `drawn`: drawn from them; `separate`: from elsewhere.
+    """
+    skeleton, size = request.skeleton, request.size or request.schema.size
+    if not skeleton.public:
+        return {"size": size, "predictors": None}
+    if not skeleton.copied:
+        return {"size": size, "predictors": "separate"}
+    size = count_records(skeleton.public)
+    return {"size": size, "predictors": "own" if size == skeleton.rows else "drawn"}
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import check_balanced
-from understudy.mechanisms.published import read_parameters
-from understudy.mechanisms.registry import BY_NAME, without_model
+from understudy.mechanisms.registry import without_model
 from understudy.models.base import Model
 from understudy.support.randomness import Source
+from understudy.synthesis.opening import opened
 from understudy.synthesis.preparation import public_rows
 from understudy.synthesis.release import Release
 
@@ -79,46 +79,17 @@ def sample(
     Returns:
         A table with the columns of the release.
     """
-    from understudy.adapters.loading import rebuild_model
-    from understudy.models.record.declared import as_declared
-
-    published, beside, name = _opened(release)
-    alone = without_model(published["model"])
-    if alone is not None and model is not None:
-        raise BadInput("the release needs no model: leave out `model`.")
-    if model is None and not isinstance(release, str | Path):
-        model = getattr(release, "model", None)
-    schema = Schema.from_dict(published["schema"], source=name)
+    published = opened(release, model)
+    schema, built = published.schema, published.model
     columns: Columns = {}
     if schema.public:
         # Without other predictors, those of the released table serve: they are published already.
-        columns = public_rows(beside if predictors is None else predictors, schema)
+        columns = public_rows(published.tables[0] if predictors is None else predictors, schema)
     elif predictors is not None:
         raise BadInput("predictors were given, but the release has no public column.")
     skeleton = Skeleton(columns, rows)
-    if alone is not None:
-        built = None
-    elif model is None or isinstance(model, str):
-        built = as_declared(rebuild_model(published["model"], schema=schema, text=model))
-    else:
-        built = as_declared(model)
-    if not (alone or Mechanism).reads(published["parameters"], built):
-        raise BadInput(f"the parameters in '{name}' do not fit its model: the file is damaged.")
     check_balanced(balanced, schema, built)
     check_satisfiable(schema, columns)
     if built is not None and built.check_public is not None and columns:
         built.check_public(columns)
-    return simulate(published, skeleton, Source(seed), model=built, balanced=balanced)
-
-
-def _opened(release: Release | str | Path) -> tuple[dict[str, Any], pd.DataFrame | Path, str]:
-    """Return what was published, the released table beside it, and what to call it."""
-    if not isinstance(release, str | Path):
-        return release.parameters[0], release.synthetic, "the release"
-    path = Path(release)
-    file = path if path.is_file() else path / "parameters.json"
-    beside = file.with_name(file.name.replace("parameters", "synthetic")).with_suffix(".csv")
-    published = read_parameters(file)
-    if str(published.get("mechanism")) not in BY_NAME:
-        raise BadInput(f"'{file}' names no mechanism that is known: the file is damaged.")
-    return published, beside, str(file)
+    return simulate(published.contents, skeleton, Source(seed), model=built, balanced=balanced)
