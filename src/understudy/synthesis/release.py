@@ -224,13 +224,13 @@ def check_destination(destination: Path, *, force: bool | None) -> None:
     check_place(above / destination.name)
 
 
-def released_schema(destination: Path) -> str | None:
-    """Return the digest of the schema of the release in a directory, if there is one."""
+def held(destination: Path, part: str) -> dict[str, Any]:
+    """Return what a JSON file of the release in a directory holds; nothing, if none can be read."""
     try:
-        contents = json.loads((destination / "public/parameters.json").read_text("utf-8"))
+        contents = json.loads((destination / part).read_text("utf-8"))
     except (OSError, ValueError):
-        return None
-    return contents.get("schema_digest") if isinstance(contents, dict) else None
+        return {}
+    return contents if isinstance(contents, dict) else {}
 
 
 def _is_release(destination: Path) -> bool:
