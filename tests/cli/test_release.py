@@ -95,6 +95,8 @@ def test_a_period_out_of_order_is_refused(office, capsys):
 def test_another_population_s_ledger_is_refused(office, capsys):
     us.Ledger.create(office / "b.db", budget=2.0, adjacency="add-remove", population="pupils")
     assert refused(office, capsys, "the ledger protects 'pupils'", "2026-01", ledger="b.db")
+    us.Ledger.create(office / "c.db", budget=2.0, adjacency="add-remove")
+    assert refused(office, capsys, "the ledger names no population", "2026-01", ledger="c.db")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_an_existing_directory_is_never_replaced(office, capsys):
     (office / "2026-01").mkdir()
     assert run(arguments(office, "2026-01")) == 2
     told = capsys.readouterr().err
-    assert "choose another directory." in told
+    assert "choose another --out." in told
     assert "--force" not in told
 
 

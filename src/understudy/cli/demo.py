@@ -64,7 +64,7 @@ def _may_replace(destination: Path, *, force: bool) -> bool:
     if guarantee.get("charged") is not None:
         raise BadInput(
             f"'{destination}' holds a release that was charged to a ledger, which a demo never "
-            f"replaces: choose another directory."
+            f"replaces: choose another `out`."
         )
     made_here = held(destination, "internal/diagnostics.json").get(_MARK) is True
     return force or (made_here and "charged" in guarantee)

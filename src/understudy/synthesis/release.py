@@ -212,14 +212,15 @@ def check_destination(destination: Path, *, force: bool | None) -> None:
     """
     sweep(destination)
     exists = destination.exists() or destination.is_symlink()
+    if exists and not _is_release(destination):
+        even = "" if force is None else ", even with `force`"
+        raise BadInput(
+            f"'{destination}' exists already and holds something other than a release, so it is "
+            f"not replaced{even}: choose another `directory`."
+        )
     if exists and not force:
         remedy = "" if force is None else ", or replace the release in it with `force`"
-        raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
-    if exists and not _is_release(destination):
-        raise BadInput(
-            f"'{destination}' holds something other than a release, so it is not replaced, even "
-            f"with `force`."
-        )
+        raise BadInput(f"'{destination}' exists already: choose another `directory`{remedy}.")
     above = next(parent for parent in destination.absolute().parents if parent.exists())
     check_place(above / destination.name)
 
