@@ -46,6 +46,15 @@ def test_a_dry_run_shows_what_would_be_spent_and_spends_nothing(office, capsys):
     assert not (office / "2026-01").exists()
 
 
+def test_the_help_says_that_nothing_is_carried_over_under_a_policy(capsys):
+    for command, told in (
+        ("release", "is not carried over as a prior"),
+        ("synthesize", "not under a policy"),
+    ):
+        assert run([command, "--help"]) == 0
+        assert told in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
 def test_a_dry_run_reads_the_table_too(office, capsys):
     pd.DataFrame({"pay": [5.0, 400.0]}).to_csv(office / "1.csv", index=False)
     assert run(arguments(office, "2026-01", "--dry-run")) == 2

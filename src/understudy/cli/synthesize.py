@@ -75,7 +75,8 @@ def synthesize(
         bool,
         typer.Option(
             "--carry",
-            help="summary: what the anchor's release knew is the prior; θ must not have changed.",
+            help="summary: what the anchor's release knew is the prior, which assumes that θ has "
+            "not changed and that the two tables tell of it independently; not under a policy.",
         ),
     ] = False,
     threshold: Annotated[
