@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import sys
+from unicodedata import combining, east_asian_width
 
 import pytest
 
@@ -29,6 +30,13 @@ def contents(directory):
         for path in directory.rglob("*")
         if path.name != "__pycache__" and path.suffix != ".pyc"
     }
+
+
+def cells(text):
+    """Count the cells that a terminal needs, by the Unicode tables of the standard library."""
+    return sum(
+        0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text
+    )
 
 
 def one_sentence(said, secret):

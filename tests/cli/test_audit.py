@@ -77,11 +77,11 @@ def test_sums_are_audited_with_a_formula(desk, capsys):
         ),
         (["--mechanism", "summary", "--model", "joint", "--schema", "no.toml"], "no schema file"),
         (["--mechanism", "summary", "--rows-per-unit", "3"], "audited with rows as records"),
-        (["--mechanism", "summary", "--record-weights"], "record weights belong to censor-w"),
+        (["--mechanism", "summary", "--record-weights"], "--record-weights is for censor-w"),
         (["--mechanism", "censor-uw", "--no-unit"], "--no-unit means nothing without --rows-per-"),
         (["--mechanism", "censor-uw", "--figure", "no/two.svg"], "there is no directory 'no'"),
         (["--mechanism", "ph"], "nothing to audit"),
-        (["--mechanism", "ph", "--record-weights"], "record weights belong to censor-w"),
+        (["--mechanism", "ph", "--record-weights"], "--record-weights is for censor-w"),
         (["--mechanism", "censor-uw", "--n", "9"], "--n must be a number from 10"),
     ],
 )

@@ -42,7 +42,9 @@ def test_a_ledger_is_created_shown_and_verified(desk, capsys):
 
 def test_what_cannot_be_meant_is_refused_in_one_sentence(says):
     assert "--membership must be protected or public" in says(*CREATE, "--membership", "secret")
-    assert "Missing option" in says(*CREATE[:5])
+    without_budget = [*CREATE[:3], *CREATE[5:]]
+    assert "--budget is missing (budget: pure ε, or with --delta" in says(*without_budget)
+    assert "FILE is missing (ledger file" in says("ledger", "show")
     assert "l.db" in says("ledger", "show", "l.db")
 
 

@@ -19,7 +19,9 @@ from understudy.errors import BadInput
 def test_a_file_that_exists_is_not_overwritten(says, desk, command):
     mine = command[-1]
     (desk / mine).write_text("years of work")
-    assert f"'{mine}' exists already" in says(*command)
+    sentence = says(*command)
+    assert f"'{mine}' exists already" in sentence
+    assert "with --out, or add --force" in sentence
 
 
 def test_where_a_release_is_is_told_and_nobody_need_listen(capsys, monkeypatch):
@@ -39,7 +41,7 @@ def test_a_new_file_may_be_written_and_an_old_one_by_force(tmp_path):
     check_new(tmp_path / "page.html", force=False, what="file")
     (tmp_path / "page.html").touch()
     check_new(tmp_path / "page.html", force=True, what="file")
-    with pytest.raises(BadInput, match="name another page, or add `force`"):
+    with pytest.raises(BadInput, match="name another page with `out`, or add `force`"):
         check_new(tmp_path / "page.html", force=False, what="page")
 
 

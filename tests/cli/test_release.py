@@ -46,6 +46,15 @@ def test_a_dry_run_shows_what_would_be_spent_and_spends_nothing(office, capsys):
     assert not (office / "2026-01").exists()
 
 
+def test_the_help_says_that_nothing_is_carried_over_under_a_policy(capsys):
+    for command, told in (
+        ("release", "is not carried over as a prior"),
+        ("synthesize", "not under a policy"),
+    ):
+        assert run([command, "--help"]) == 0
+        assert told in " ".join(capsys.readouterr().out.replace("│", " ").split())
+
+
 def test_a_dry_run_reads_the_table_too(office, capsys):
     pd.DataFrame({"pay": [5.0, 400.0]}).to_csv(office / "1.csv", index=False)
     assert run(arguments(office, "2026-01", "--dry-run")) == 2
@@ -95,6 +104,8 @@ def test_a_period_out_of_order_is_refused(office, capsys):
 def test_another_population_s_ledger_is_refused(office, capsys):
     us.Ledger.create(office / "b.db", budget=2.0, adjacency="add-remove", population="pupils")
     assert refused(office, capsys, "the ledger protects 'pupils'", "2026-01", ledger="b.db")
+    us.Ledger.create(office / "c.db", budget=2.0, adjacency="add-remove")
+    assert refused(office, capsys, "the ledger names no population", "2026-01", ledger="c.db")
 
 
 @pytest.mark.parametrize(
@@ -281,7 +292,7 @@ def test_an_existing_directory_is_never_replaced(office, capsys):
     (office / "2026-01").mkdir()
     assert run(arguments(office, "2026-01")) == 2
     told = capsys.readouterr().err
-    assert "choose another directory." in told
+    assert "choose another --out." in told
     assert "--force" not in told
 
 

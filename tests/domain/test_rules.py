@@ -139,8 +139,8 @@ def test_a_table_that_breaks_a_rule_is_refused_by_the_place_of_the_first_offence
     with pytest.raises(BadInput) as caught:
         check_table(rules, columns, name="people.csv")
     assert str(caught.value) == (
-        "row 2 (and 1 others) of people.csv breaks rule 2 of the schema, 'first <= age': correct "
-        "the table or the rule."
+        "row 2 (and others) of people.csv breaks rule 2 of the schema, 'first <= age': correct the "
+        "table or the rule."
     )
     check_table(rules, {"first": np.array([20.0]), "age": np.array([20.0])}, name="people.csv")
 

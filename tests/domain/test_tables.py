@@ -204,7 +204,7 @@ def test_what_is_not_a_finite_number_is_refused(value, schema):
     values = pd.Series(["1", value, "2", value], dtype=object)
     sentence = refusal(encoded, values, schema)
     assert sentence.startswith(
-        "the value in row 2 (and in 1 other row) of column 'x' of the table is not a finite number"
+        "the value in row 2 (and in others) of column 'x' of the table is not a finite number"
     )
 
 
@@ -270,7 +270,7 @@ def test_dates_match_levels_that_are_written_like_them():
 @pytest.mark.parametrize("values", [["1", "1.5", "2.5"], [1, 1.5, 2.5]])
 def test_whole_numbers_must_be_whole_even_where_values_are_clamped(values):
     for schema in (WHOLE, one_column("count", bounds=[0, 1], outside="clamp")):
-        assert "row 2 (and in 1 other row)" in refusal(encoded, values, schema)
+        assert "row 2 (and in others)" in refusal(encoded, values, schema)
         assert "is not a whole number" in refusal(encoded, values, schema)
 
 
@@ -278,10 +278,25 @@ def test_whole_numbers_must_be_whole_even_where_values_are_clamped(values):
 def test_values_outside_the_bounds_are_refused_or_clamped_as_declared(values):
     strict = one_column("continuous", bounds=[0, 10])
     sentence = refusal(encoded, values, strict)
-    assert "row 3 (and in 2 other rows) of column 'x'" in sentence
+    assert "row 3 (and in others) of column 'x'" in sentence
     assert "is outside the declared bounds" in sentence
     assert "10.5" not in sentence
     assert list(encoded(values, CLAMPED)) == [0.0, 10.0, 10.0, 0.0, 10.0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("salary", ""), ("salary", "-1"), ("children", "0.5"), ("gender", "X")]
+)
+def test_how_many_rows_offend_is_not_told(column, value):
+    def said(times):
+        good = RECORDS[column][0]
+        wide = {name: [values[0]] * 60 for name, values in RECORDS.items()}
+        wide[column] = [good, *[value] * times, *[good] * (59 - times)]
+        return refusal(tables.encode, pd.DataFrame(wide), SCHEMA)
+
+    assert "row 2 of column" in said(1)
+    assert "row 2 (and in others) of column" in said(2)
+    assert said(2) == said(50)
 
 
 @pytest.mark.parametrize("value", ["f", "X", "FF", "F\x00"])
@@ -293,7 +308,7 @@ def test_an_unknown_level_is_refused(value):
 
 def test_spaces_around_a_level_are_pointed_out_and_not_removed():
     sentence = refusal(tables.encode, frame_with(gender=["F", "M ", "\tF"]), SCHEMA)
-    assert "row 2 (and in 1 other row)" in sentence
+    assert "row 2 (and in others)" in sentence
     assert "without spaces around it" in sentence
 
 

@@ -385,6 +385,8 @@ def test_what_an_earlier_release_knew_is_carried_over(tmp_path):
     assert "have not changed" in with_it.parameters[0]["prior"]["assumes"]
     assert "prior" not in without.parameters[0]
     assert with_it.guarantee.epsilon == without.guarantee.epsilon
+    assert "have not changed since" in with_it.card()
+    assert "have not changed since" not in without.card()
 
 
 def test_nothing_is_carried_over_without_an_anchor():

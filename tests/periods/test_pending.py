@@ -11,6 +11,7 @@ from offices import arguments, entries
 from settling import settled
 from understudy.cli import run
 from understudy.periods.pending import PendingRelease
+from understudy.privacy.assumptions import ORIGINS
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +90,8 @@ def test_a_policy_with_a_delta_is_released_from_a_ledger_with_the_same_one(offic
         made = pending.release(office / "1.csv")
         assert (made.guarantee.delta, made.guarantee.epsilon["add-remove"]) == (1e-6, 1.0)
         assert made.guarantee.stages == 1, "the anchor is the policy's, or January's"
+        assert ORIGINS["release"] in made.guarantee.assumptions
+        assert ORIGINS["carried"] not in made.guarantee.assumptions
         made.write(office / period)
     third = PendingRelease.of(office / "POLICY.toml", "2026-03", ledger).quote(office / "1.csv")
     assert not third.fits

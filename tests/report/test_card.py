@@ -116,7 +116,7 @@ def test_a_card_of_what_is_not_strict_claims_nothing(kind):
     text = text_of(replace(UNSTATED, kind=kind))
     assert re.search("[Nn]o guarantee", text)
     assert "Nothing is promised" in text
-    assert not re.search(r"ε = \d|%\b sure|Strict guarantee|Share it freely|To whom", text)
+    assert not re.search(r"ε = \d|%\b sure|Strict guarantee|Sharing freely|To whom", text)
     assert "at most this sure" not in text
     assert "made to be shared" not in text
     assert "only by people who may see the confidential table itself" in text
@@ -129,7 +129,7 @@ def test_a_seeded_card_is_not_for_release_on_the_screen_and_on_every_sheet():
     assert '@top-center { content: "NOT FOR RELEASE"' in html
     text = Reader(html).text
     assert "✓" not in text
-    assert "Share it freely" not in text
+    assert "Sharing freely" not in text
     assert "NOT FOR RELEASE" not in made()
 
 
@@ -138,7 +138,7 @@ def test_a_guarantee_whose_chains_were_not_checked_is_conditional():
     assert "! Conditional guarantee" in text
     assert "did not insist that this was checked" in text
     assert "Strict" not in text
-    assert "Share it freely" not in text
+    assert "Sharing freely" not in text
 
 
 def test_a_conditional_card_says_on_what_condition_before_anything_else():
@@ -148,7 +148,7 @@ def test_a_conditional_card_says_on_what_condition_before_anything_else():
     assert "conditional (ε holds, provided that the Markov chains have converged)" in text
     assert "ε = 5, provided that the Markov chains have converged." in text
     assert "Strict" not in text
-    assert "Share it freely" in text
+    assert "Sharing freely" in text
 
 
 def test_a_card_says_whom_the_promise_is_made_to():
@@ -173,11 +173,11 @@ def test_several_tables_come_with_what_to_do_with_them():
     text = text_of(STRICT_TWO, 2)
     assert "3 synthetic rows in each of 2 tables" in text
     assert "own share of ε (1.25 when" in text
-    assert "stack the tables" in text
-    assert "in each of the 2 tables, and combine" in text
+    assert "Stacking the tables" in text
+    assert "in each of the 2 tables, and combining" in text
     assert "synthetic-2.csv" in text
     assert "of the first table" in text
-    assert "stack" not in text_of()
+    assert "Stacking" not in text_of()
 
 
 ROUNDS = (
@@ -202,7 +202,7 @@ def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
     assert "pull at the model's parameters and the number of records 2 0.7" in text
     assert "estimated from the noisy sums" in text
     assert "one estimate from noisy sums, which were measured once, in 2 rounds" in text
-    assert "the draws in parameters.json show" in text
+    assert "the draws in parameters.json do, if the model is right" in text
     assert "Draws of the parameters" not in text
     assert "What was measured" not in text_of()
     assert "Draws of the parameters" in text_of()
@@ -225,6 +225,27 @@ def test_several_tables_of_a_summary_are_free():
     assert "share of ε" not in text
     assert "3 draws from noisy sums" in text
     assert "drawn, given the noisy sums, once for each table" in text
+    assert "about how far it may be off" in text
+    assert "what the synthesis adds to its error" not in text
+
+
+def test_what_it_is_good_for_is_a_list_of_uses():
+    """Each entry goes on from 'Good for' or 'Not for'; what to do stands below both."""
+    for text in (text_of(), text_of(STRICT_TWO, 2), text_of(UNSTATED), summarised()):
+        good, bad = text.split("Good for ")[1].split(" Not for ")
+        assert good.startswith("Averages, shares, distributions")
+        for order in (
+            "Say that",
+            "Share it",
+            "Run an",
+            "Use only",
+            "To learn",
+            "To look",
+            "To count",
+        ):
+            assert order not in good + bad.split("Its limits")[0]
+        assert "say that the data are synthetic. Its limits" in bad
+    assert "say that the data are synthetic" not in text_of(replace(STRICT, seeded=True))
 
 
 def test_every_declared_column_is_there_with_its_domain_and_its_shares():

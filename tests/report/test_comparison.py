@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from command_line import cells
 from pages import BANNER, HOSTILE, small_page, sound
 from understudy.errors import BadInput
 from understudy.report import render_comparison
@@ -97,6 +98,14 @@ def test_several_tables_have_the_names_that_tell_them_apart(tmp_path):
     with pytest.raises(BadInput, match="nothing to compare with") as refusal:
         compare(REAL, [], SCHEMA)
     assert refusal.value.arguments == ("synthetic",)
+
+
+def test_several_tables_are_told_in_columns_whatever_theirs_are_called():
+    page = small_page("給与の総額")
+    told = compare(page.confidential, [page.synthetic, page.confidential], page.schema).to_text()
+    *_, measures = told.split("\n\n")
+    assert "給与の総額" in measures
+    assert len({cells(line) for line in measures.splitlines()}) == 1
 
 
 def test_a_table_that_does_not_fit_is_named_and_found_before_any_is_measured():

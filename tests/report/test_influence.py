@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages import (
-    Reader,
-    tiny_page,
-)
+from pages import STRICT, Reader, tiny_page
 from understudy.report import influence
 
 
@@ -47,6 +46,7 @@ def test_the_report_says_where_records_were_censored():
     assert "Where records were censored, by their pay" in Reader(page.render()).text
 
 
+MEASURED = replace(STRICT, mechanism="summary", sampler="none", stages=2, measured_once=True)
 SUMMARY = {
     "rounds": [
         {"kind": "table", "entries": 24, "epsilon": 0.3, "noise_sd": 4.7},
@@ -86,4 +86,22 @@ def test_other_mechanisms_have_measured_nothing():
 def test_the_report_shows_what_was_measured():
     text = " ".join(Reader(tiny_page(diagnostics=SUMMARY).render()).words)
     assert "Of 5 directions of the parameters 3 were left to the prior" in text
-    assert "The model can produce what was measured" in text
+    assert "no strong reason to doubt the model" in text
+    assert "fit as badly, or worse, in 40% of cases" in text
+    assert "whatever it holds" in text
+
+
+def test_the_report_of_a_summary_is_not_about_single_records():
+    """No record reaches further than its bound, and there is no score to show."""
+    text = " ".join(Reader(tiny_page(diagnostics=SUMMARY, guarantee=MEASURED).render()).words)
+    assert "What was measured, and how the model fits" in text
+    for told in ("How far single records reach", "Lipschitz", "Weights", "Sampler"):
+        assert told not in text
+        assert told in " ".join(Reader(tiny_page().render()).words)
+
+
+def test_the_report_of_a_model_that_does_not_fit_says_so():
+    unlikely = SUMMARY | {"misfit": SUMMARY["misfit"] | {"p_value": 1e-30}}
+    text = " ".join(Reader(tiny_page(diagnostics=unlikely).render()).words)
+    assert "can hardly have produced what was measured" in text
+    assert "in fewer than 0.1% of cases" in text

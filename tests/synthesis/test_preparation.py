@@ -71,7 +71,7 @@ def test_what_was_asked_for_is_settled_as_one_value(tmp_path):
 
 
 def test_chains_that_are_not_drawn_cannot_be_accepted():
-    with pytest.raises(us.BadInput, match="draws no chains here: leave out `accept_poor_mixing`"):
+    with pytest.raises(us.BadInput, match="leave out `accept_poor_mixing`: it is about Markov"):
         prepare(BETA, TABLE, us.Anchored(epsilon=1.0), accept_poor_mixing=True)
 
 

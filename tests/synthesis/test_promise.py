@@ -68,6 +68,19 @@ def _centre(model):
     return {name: np.asarray(value).tolist() for name, value in theta.items()}
 
 
+def test_a_prior_that_was_carried_over_is_told():
+    rng = np.random.default_rng(3)
+    draws = [
+        {"phi": p, "lambda": s} for p, s in zip(rng.random(30), 9 * rng.random(30), strict=True)
+    ]
+    with_it, without = (
+        promised(BETA, TABLE, us.Summary(epsilon=1.0, anchor=_centre(BETA), carried=carried))
+        for carried in (draws, None)
+    )
+    assert set(with_it.assumptions) - set(without.assumptions) == {assumptions.ORIGINS["carried"]}
+    assert with_it.epsilon == without.epsilon
+
+
 def test_a_summary_says_all_that_its_promise_rests_on():
     model = us.formula("x ~ g", family="beta", schema=GROUPED)
     table = pd.DataFrame({"x": VALUES, "g": np.where(CODED["g"] == 0, "a", "b")})

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import cells
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.utility import as_population, compare, measure_pairs, measure_table
@@ -157,9 +158,25 @@ def test_the_text_holds_the_measures_under_a_line_that_says_who_may_read_them(ut
 
 
 def test_pairs_come_furthest_apart_first(utility):
-    told = re.findall(r"(\d\.\d{4}) +\d\.\d{4}   (\w+ × \w+)", utility.to_text())
+    told = re.findall(r"(\w+ × \w+) +(\d\.\d{4}) +\d\.\d{4}", utility.to_text())
     distances = {" × ".join(pair.columns): pair.total_variation for pair in utility.pairs}
-    assert [name for _, name in told] == sorted(distances, key=lambda name: -distances[name])
+    assert [name for name, _ in told] == sorted(distances, key=lambda name: -distances[name])
+
+
+def test_numbers_stand_below_each_other_whatever_the_columns_are_called():
+    long, wide = "pay_before_taxes_and_after_transfers", "職業"
+    schema = Schema.from_dict({"columns": {long: TOLD_COLUMNS["pay"], wide: TOLD_COLUMNS["job"]}})
+    rng = np.random.default_rng(1)
+    one, other = (
+        pd.DataFrame({long: rng.uniform(0, 9, 80), wide: rng.choice(["x", "y"], 80)})
+        for _ in range(2)
+    )
+    text = measure_table(one, other, schema, regression=f"{long} ~ {wide}").to_text()
+    blocks = [block.splitlines()[1:] for block in text.split("\n\n")]
+    (pairs,) = (lines for lines in blocks if any(f"{long} × {wide}" in line for line in lines))
+    (regression,) = (lines for lines in blocks if any(f"{wide}[T.y]" in line for line in lines))
+    for lines in (pairs, regression):
+        assert len(set(map(cells, lines))) == 1
 
 
 def test_a_notebook_shows_what_was_measured_and_no_number(utility):

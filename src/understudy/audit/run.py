@@ -193,7 +193,9 @@ def _model(rows_per_unit: int | None = None) -> Model:
 def with_record_weights(mechanism: Mechanism) -> Mechanism:
     """Return censor-w with weights that are fixed by a simulated reference, as a strict one has."""
     if mechanism.earlier is not EarlierTheta.NEEDED:
-        raise BadInput(f"record weights belong to censor-w, not to {mechanism.name}.")
+        raise BadInput(
+            f"`with_record_weights` is for censor-w, not for {mechanism.name}: leave it out."
+        )
     history = pd.DataFrame({"x": np.random.default_rng(0).beta(0.55, 2.7, _REFERENCE)})
     learned = reference(_model(), history, confidential=False)
     return replace(cast("CensorW", mechanism), reference=learned)

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer._click.exceptions import ClickException  # Typer carries click and re-exports it partly.
+
+# Typer carries click and re-exports it partly.
+from typer._click.exceptions import BadParameter, ClickException, MissingParameter
 
 from understudy import __version__
 from understudy.cli import ledger, study
@@ -46,8 +48,8 @@ app.add_typer(study.app, name="study")
 _INTERRUPTED = 130
 """What Typer makes of a KeyboardInterrupt, where no signal handler answers in its place."""
 _CREATE, _ABANDON = re.compile(r"`Ledger\.create`"), re.compile(r"`Ledger\.abandon\((\d+)\)`")
-_REPEATED = {"priors": "prior"}
-"""What Python takes as a list and the command line as one option, given several times."""
+_OTHERWISE = {"priors": "prior", "directory": "out", "with_record_weights": "record_weights"}
+"""What the command line calls otherwise than Python does."""
 
 
 def _version(asked: bool) -> None:
@@ -110,7 +112,7 @@ def _explain(error: Exception) -> tuple[str, Exit]:
         case ClickException():
             context = getattr(error, "ctx", None)
             command = context.command_path if context is not None else "understudy"
-            message = error.format_message()
+            message = _usage(error)
             stop = "" if message.endswith((".", "?")) else "."
             return f"{message}{stop} See '{command} --help'.", Exit.BAD_INPUT
         case OSError():
@@ -119,6 +121,26 @@ def _explain(error: Exception) -> tuple[str, Exit]:
             return f"the system said: {reason}{place}; {left_behind()}.", Exit.BAD_INPUT
         case _:
             return _bug(error), Exit.BUG
+
+
+def _usage(error: ClickException) -> str:
+    """Return what is wrong with a command in our words, where a library would use its own."""
+    option: Any = getattr(error, "param", None)
+    cause: Any = error.__cause__
+    if isinstance(error, MissingParameter) and getattr(option, "help", None):
+        told = option.help.rstrip(".")
+        return f"{_named(option)} is missing ({told[0].lower()}{told[1:]})"
+    if isinstance(error, BadParameter) and option is not None and hasattr(cause, "errors"):
+        # An option is a text or a number, and everything that is written is a text.
+        wanted = "a whole number" if "integer" in error.message else "a number"
+        return f"{_named(option)} must be {wanted}, not {cause.errors()[0]['input']!r}"
+    return error.format_message()
+
+
+def _named(option: Any) -> str:
+    """Return how a command line names an option or an argument."""
+    flags = (flag for flag in option.opts if flag.startswith("--"))
+    return next(flags, option.metavar or option.name)
 
 
 def _whatever_was_charged() -> str:
@@ -160,7 +182,7 @@ def in_flags(sentence: str, command: Any) -> str:
     }
 
     def flag(match: re.Match[str]) -> str:
-        name = _REPEATED.get(match[1], match[1])
+        name = _OTHERWISE.get(match[1], match[1])
         return known.get(name, match[0])
 
     sentence = _CREATE.sub("'understudy ledger create'", ARGUMENT.sub(flag, sentence))

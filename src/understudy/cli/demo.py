@@ -8,6 +8,10 @@ from typing import Annotated
 import typer
 
 from understudy.cli.options import Force, Quiet, Seed, say_where
+from understudy.errors import BadInput
+
+_MARK = "demo"
+"""What the diagnostics of a demo hold and those of no other release."""
 
 
 def demo(
@@ -18,19 +22,22 @@ def demo(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Synthesise the embedded, simulated survey of doctorate recipients."""
+    """Synthesise the embedded, simulated survey of doctorate recipients.
+
+    An earlier demo is made again in the same place. A release that was charged to a ledger is never
+    replaced.
+    """
     from understudy import data
     from understudy.domain.schema import Schema
     from understudy.mechanisms import Summary
     from understudy.models.formula import formula
     from understudy.support.progress import shown, stage
-    from understudy.synthesis.release import check_destination, released_schema
+    from understudy.synthesis.release import check_destination
     from understudy.synthesis.run import synthesize
 
     schema = Schema.load(data.survey_schema())
     destination = out or Path("understudy-demo")
-    # An earlier demo holds nothing confidential and may be made again; another release may not.
-    replace = force or released_schema(destination) == schema.digest
+    replace = _may_replace(destination, force=force)
     check_destination(destination, force=replace)
     with shown(quiet=quiet) as progress:
         with stage(progress, "Model"):
@@ -38,8 +45,26 @@ def demo(
         release = synthesize(
             model, data.survey_table(), Summary(epsilon=1.0), seed=seed, progress=progress
         )
+        release.internal.diagnostics[_MARK] = True
         with stage(progress, "Writing"):
             release.write(destination, force=replace)
     if not quiet:
         typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
         say_where(destination, release.guarantee.headline)
+
+
+def _may_replace(destination: Path, *, force: bool) -> bool:
+    """Whether what is in a place may be replaced: an earlier demo, or by force what cost nothing.
+
+    A demo is known by its mark, not by its schema, which is installed for everybody to use.
+    """
+    from understudy.synthesis.release import held
+
+    guarantee = held(destination, "public/guarantee.json")
+    if guarantee.get("charged") is not None:
+        raise BadInput(
+            f"'{destination}' holds a release that was charged to a ledger, which a demo never "
+            f"replaces: choose another `out`."
+        )
+    made_here = held(destination, "internal/diagnostics.json").get(_MARK) is True
+    return force or (made_here and "charged" in guarantee)

@@ -77,7 +77,7 @@ def check_new(path: Path, *, force: bool, what: str) -> None:
     from understudy.support.files import check_place
 
     if path.exists() and not force:
-        raise BadInput(f"'{path}' exists already: name another {what}, or add `force`.")
+        raise BadInput(f"'{path}' exists already: name another {what} with `out`, or add `force`.")
     check_place(path)
 
 

@@ -33,6 +33,9 @@ def release(
 
     Nothing that a policy names is executed: a model in a Python file has to be named with --model,
     and runs only if it is the file that the policy was calibrated with.
+
+    The θ of the period before says where to begin, and nothing about the answer: what that release
+    knew is not carried over as a prior (--carry of synthesize), because θ may have changed.
     """
     from understudy.periods.pending import PendingRelease
     from understudy.support.progress import shown, stage

@@ -75,7 +75,8 @@ def synthesize(
         bool,
         typer.Option(
             "--carry",
-            help="summary: what the anchor's release knew is the prior; θ must not have changed.",
+            help="summary: what the anchor's release knew is the prior, which assumes that θ has "
+            "not changed and that the two tables tell of it independently; not under a policy.",
         ),
     ] = False,
     threshold: Annotated[
@@ -192,8 +193,13 @@ def _check_reference(
     for name, given in options.items():
         if given is not None and not hasattr(mechanism, name):
             raise BadInput(f"`{name}` means nothing to this mechanism: leave it out.")
-    if (reference is None) != (reference_is is None):
-        raise BadInput("`reference` and `reference_is` belong together: give both or neither.")
+    if reference is not None and reference_is is None:
+        raise BadInput(
+            "whether `reference` is public or confidential decides what is promised: say which "
+            "with `reference_is`."
+        )
+    if reference is None and reference_is is not None:
+        raise BadInput("`reference_is` means nothing without a table: name it with `reference`.")
     if carry and (anchor is None or not hasattr(mechanism, "carried")):
         raise BadInput("`carry` is for summary with an `anchor`: leave it out, or give one.")
     if reference is not None and anchor is not None:

@@ -134,7 +134,7 @@ def check_table(rules: Sequence[Rule], columns: Coded, *, name: str) -> None:
     for number, rule in enumerate(rules, start=1):
         broken = np.flatnonzero(~rule.holds(columns))
         if broken.size:
-            others = f" (and {broken.size - 1} others)" if broken.size > 1 else ""
+            others = " (and others)" if broken.size > 1 else ""
             raise BadInput(
                 f"row {broken[0] + 1}{others} of {name} breaks rule {number} of the schema, "
                 f"{str(rule)!r}: correct the table or the rule."

@@ -3,8 +3,12 @@
 `read` gives what a file holds, `encode` checks it against the declared domain and gives arrays:
 numbers as float64, levels as their int64 positions. Where the schema says that missing values are
 modelled, a missing number is NaN and a missing level −1. `decode` and `write` go the other way for
-synthetic tables. What does not fit the schema is refused with the place of the first offence. The
-sentence never holds a value, because values are confidential.
+synthetic tables.
+
+What does not fit the schema is refused with the place of the first offence, without which nobody
+could mend the table. The sentence holds no value, and not how many rows offend: values and numbers
+of records are confidential, and what a program says ends up in logs. It does say that there are
+others, because whoever mends the first has to look for them.
 """
 
 from __future__ import annotations
@@ -136,7 +140,7 @@ def _check_rows_per_unit(units: NDArray[np.int64], schema: Schema, name: str) ->
     surplus = np.flatnonzero(turn == schema.rows_per_unit)
     if surplus.size:
         assert schema.unit is not None
-        others = f" (and {surplus.size - 1} other units)" if surplus.size > 1 else ""
+        others = " (and others)" if surplus.size > 1 else ""
         raise BadInput(
             f"the unit in row {surplus[0] + 1}{others} of column {schema.unit.name!r} of {name} "
             f"has more than rows_per_unit = {schema.rows_per_unit} rows: declare a larger number "
@@ -158,13 +162,11 @@ _MISSING = (
 
 
 def _refuse(offends: NDArray[np.bool_], place: str, complaint: str, remedy: str) -> None:
-    """Refuse the rows that offend, by the place of the first and the number of the others."""
-    others = int(np.count_nonzero(offends)) - 1
-    if others < 0:
-        return
-    also = f" (and in {others} other row{'s' if others > 1 else ''})" if others else ""
-    row = int(np.argmax(offends)) + 1
-    raise BadInput(f"the value in row {row}{also} of {place} {complaint}; {remedy}.")
+    """Refuse the rows that offend, by the place of the first."""
+    rows = np.flatnonzero(offends)
+    if rows.size:
+        others = " (and in others)" if rows.size > 1 else ""
+        raise BadInput(f"the value in row {rows[0] + 1}{others} of {place} {complaint}; {remedy}.")
 
 
 def numbers(series: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

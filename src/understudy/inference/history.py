@@ -18,10 +18,6 @@ from understudy._jax import jnp
 from understudy.errors import BadInput
 from understudy.models.base import Model
 
-ASSUMES = (
-    "The prior is what an earlier release knew of the parameters: estimates and draws assume that "
-    "these have not changed since, and that the two tables tell of them independently."
-)
 _PER_PARAMETER = 10
 """Draws for each parameter, without which their covariance says more than they do."""
 

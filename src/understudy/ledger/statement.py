@@ -22,6 +22,7 @@ from understudy.ledger.chain import Chain, Entry, LedgerSettings, Neighbours
 from understudy.privacy.accounting import Cost, composed, epsilon_at, exact, pure, total
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import at_least, at_most, plain
+from understudy.support.aligned import aligned
 from understudy.support.files import leftovers
 from understudy.support.html import html_table, paragraph
 
@@ -193,11 +194,7 @@ class Statement:
     def __str__(self) -> str:
         """The statement as a table for the terminal."""
         rows = [_HEADER, *self.rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
+        lines = [*aligned(rows, left=len(_HEADER))]
         lines += ["", *(f"{name + ':':12}{fact}" for name, fact in self.facts)]
         if self.warning is not None:
             lines += ["", f"WARNING: {self.warning}"]

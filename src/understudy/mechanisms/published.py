@@ -64,6 +64,11 @@ def read_draws(path: str | Path, model: Model) -> list[dict[str, Any]]:
 def _earlier(path: str | Path, model: Model) -> dict[str, Any]:
     """Return what an earlier release published, or refuse one that nothing may follow from."""
     place = Path(path)
+    if not place.exists():
+        raise BadInput(
+            f"there is no '{path}' to take an `anchor` from: name the parameters.json of an "
+            f"earlier release, or the public directory that it is in."
+        )
     published = read_parameters(place / "parameters.json" if place.is_dir() else place)
     stated = published.get("kind") in ("strict", "conditional")
     if not stated or published.get("convergence_waived", True) or published.get("seeded", True):

@@ -16,6 +16,7 @@ from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
 from understudy.privacy.accounting import HAIR, Cost, epsilon_above, rho_within, rounded_up
+from understudy.privacy.assumptions import ORIGINS
 from understudy.privacy.guarantee import Adjacency, Kind, Weights
 from understudy.support.progress import stage
 
@@ -110,8 +111,9 @@ class Summary(Mechanism):
 
     @property
     def origins(self) -> Sequence[str]:
-        """Where the start comes from."""
-        return () if self.anchor is None else ("release",)
+        """Where the start comes from, and the prior if it was carried over."""
+        carried = () if self.carried is None else ("carried",)
+        return () if self.anchor is None else ("release", *carried)
 
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Summary:
         """Return it anchored at θ."""
@@ -236,7 +238,6 @@ class SummaryPlan(Plan):
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
         from understudy.inference.evidence import Evidence
-        from understudy.inference.history import ASSUMES
         from understudy.inference.posterior import infer
         from understudy.inference.shares import Shares
 
@@ -250,7 +251,7 @@ class SummaryPlan(Plan):
         released["rounds"] = [each.to_dict() for each in rounds.measurements]
         released["check"] = posterior.check.to_dict()
         declared = Shares.declared(request.schema)
-        reason, assumed = declared.no_intervals, self.mechanism.carried and ASSUMES
+        reason, assumed = declared.no_intervals, self.mechanism.carried and ORIGINS["carried"]
         released["intervals"] = {"valid": reason is None, "reason": reason}
         if assumed:
             mean, covariance = rounds.population.model.normal_prior  # type: ignore[misc]

@@ -7,9 +7,10 @@ instead: `constrain` maps an unconstrained vector z to θ, one transform per par
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ GRID = 2.0**-20
 """Released parameters are multiples of this on the unconstrained scale: a public grid, so that no
 low-order bit of a floating-point sum over records can be read from them."""
 
+_LONGEST_TITLE, _NAMED_COLUMNS = 60, 4
+"""Characters of a title, and columns, that a model shows of itself."""
+
 
 def host_generator(key: jax.Array) -> np.random.Generator:
     """Return a NumPy generator for simulation, which draws Beta variables many times faster."""
@@ -44,6 +48,14 @@ def extended(data: Data, name: str, values: jax.Array | np.ndarray) -> Data:
 def without(data: Data, name: str) -> Data:
     """Return prepared data without that array: what the model inside a changed one prepared."""
     return {key: values for key, values in data.items() if key != name}
+
+
+def _few(names: Sequence[str]) -> str:
+    """Join names with commas; of many, only the first."""
+    if len(names) <= _NAMED_COLUMNS:
+        return ", ".join(names)
+    shown = names[: _NAMED_COLUMNS - 1]
+    return f"{', '.join(shown)} and {len(names) - len(shown)} more"
 
 
 @dataclass(frozen=True)
@@ -77,7 +89,7 @@ class Parameter:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """A synthesising model, as pure functions that JAX can trace.
 
@@ -91,25 +103,25 @@ class Model:
     """The declared domain, whose confidential columns it synthesises."""
     parameters: tuple[Parameter, ...]
     """Everything that is drawn, in the order of the unconstrained coordinates."""
-    log_prior: Callable[[Theta], jax.Array] = field(repr=False)
+    log_prior: Callable[[Theta], jax.Array]
     """Log density of θ on its natural scale."""
-    prepare: Callable[[Columns], Data] = field(repr=False)
+    prepare: Callable[[Columns], Data]
     """What is computed from a table once, before any θ is seen (logarithms, design matrices)."""
-    record_loglik: Callable[[Theta, Data], jax.Array] = field(repr=False)
+    record_loglik: Callable[[Theta, Data], jax.Array]
     """f_θ(x) for each record of a prepared table, shape (n,)."""
-    simulate: Callable[[jax.Array, Theta, Columns, int], Columns] = field(repr=False)
+    simulate: Callable[[jax.Array, Theta, Columns, int], Columns]
     """Confidential columns of new records, from a key, θ, public columns and a number of rows."""
     spec: dict[str, Any]
     """What `parameters.json` says about the model, enough to build it again."""
     handles_missing: bool = False
     """Whether the model itself makes sense of missing values, which arrive as NaN and as −1.
     Otherwise `record/missing.py` does, for a model of one confidential column."""
-    record_slope: Callable[[Theta, Data], jax.Array] | None = field(default=None, repr=False)
+    record_slope: Callable[[Theta, Data], jax.Array] | None = None
     """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
     is a cheaper way to it than automatic differentiation; then f_θ is finite for every record."""
-    balanced: Balanced | None = field(default=None, repr=False)
+    balanced: Balanced | None = None
     """The same as `simulate`, with rows that are evenly spread (`balance.py`), where it can."""
-    check_public: Callable[[Columns], None] | None = field(default=None, repr=False)
+    check_public: Callable[[Columns], None] | None = None
     """Refuses public rows beside which nothing can be simulated, before anything is charged."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
@@ -117,15 +129,24 @@ class Model:
     """Rows of the table that a record may have: several where it is a unit (`record/units.py`)."""
     as_declared: bool = False
     """Whether units, survey weights and missing values are accounted for (`record/declared.py`)."""
-    row: Model | None = field(default=None, repr=False)
+    row: Model | None = None
     """The model of one row, where a record is a unit of several or counts by its survey weight."""
-    normal_prior: tuple[np.ndarray, np.ndarray] | None = field(default=None, repr=False)
+    normal_prior: tuple[np.ndarray, np.ndarray] | None = None
     """Mean and covariance of a prior on the unconstrained scale, which replaces the other one."""
 
     @property
     def dimension(self) -> int:
         """Number of unconstrained coordinates."""
         return sum(math.prod(parameter.unconstrained_shape) for parameter in self.parameters)
+
+    def __repr__(self) -> str:
+        """Name the model, how many numbers are drawn, and its columns."""
+        columns = f"synthesises {_few([each.name for each in self.schema.confidential])}"
+        if self.schema.public:
+            columns += f" beside the public {_few([each.name for each in self.schema.public])}"
+        title = shorten(self.title, _LONGEST_TITLE, placeholder=" ...")
+        plural = "s" * (self.dimension != 1)
+        return f"<Model '{title}': {self.dimension:,} parameter{plural}; {columns}>"
 
     def _pieces(self, z: jax.Array) -> list[tuple[Parameter, jax.Array]]:
         pieces, start = [], 0

@@ -276,6 +276,11 @@ class Quote:
 
 def _check_ledger(policy: Policy, ledger: Ledger) -> None:
     settings = ledger.settings
+    if not settings.population and policy.population:
+        raise Refused(
+            f"the ledger names no population, but the policy is about '{policy.population}': "
+            f"charge one that `Ledger.create` made for that population."
+        )
     if settings.population != policy.population:
         raise Refused(
             f"the ledger protects '{settings.population}', but the policy is about "

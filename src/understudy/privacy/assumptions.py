@@ -50,6 +50,11 @@ ORIGINS = {
         "table was seen; for people who are in both tables, its ε adds to this one, as firmly as "
         "it holds."
     ),
+    "carried": (
+        "The prior is what an earlier release knew of the parameters: estimates and draws assume "
+        "that these have not changed since, and that the two tables tell of them independently. "
+        "ε does not depend on it."
+    ),
 }
 """Where a mechanism has learned something from."""
 

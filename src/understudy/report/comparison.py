@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
+from understudy.support.aligned import aligned
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
 from understudy.utility.table import (
@@ -159,10 +160,9 @@ def _side_by_side(compared: Sequence[ComparedTable]) -> Iterator[str]:
     for number, each in enumerate(compared, start=1):
         yield f"  [{number}] {each.label}"
     yield ""
-    rows = [each.utility.headlines() for each in compared]
-    width = max(map(len, rows[0]))
-    yield f"  {'':<{width}}" + "".join(f"{f'[{k}]':>10}" for k in range(1, len(rows) + 1))
-    for name in rows[0]:
-        values = [row.get(name) for row in rows]
-        cells = "".join(f"{'–' if value is None else f'{value:.4f}':>10}" for value in values)
-        yield f"  {name:<{width}}{cells}"
+    measures = [each.utility.headlines() for each in compared]
+    rows = [("", *(f"[{number}]" for number in range(1, len(measures) + 1)))]
+    for name in measures[0]:
+        values = [each.get(name) for each in measures]
+        rows.append((name, *("–" if value is None else f"{value:.4f}" for value in values)))
+    yield from (f"  {line}" for line in aligned(rows))

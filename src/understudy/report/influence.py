@@ -1,4 +1,7 @@
-"""How far single records reach: their weights, their scores, and which of them were censored."""
+"""How far single records reach: their weights, their scores, and which of them were censored.
+
+To a summary no record reaches further than its bound, so its section tells of the sums instead.
+"""
 
 from __future__ import annotations
 
@@ -81,6 +84,7 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
         "by_chain": diagnostics["fit"].get("sampler") == "nuts",
         "p_value": percent(diagnostics["misfit"]["p_value"]),
         "doubtful": diagnostics["misfit"]["p_value"] < _DOUBTFUL,
+        "doubt": percent(_DOUBTFUL),
         "attempts": diagnostics["fit"]["attempts"],
         "notes": diagnostics.get("notes") or (),
     }

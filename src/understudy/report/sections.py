@@ -56,8 +56,9 @@ def promise(guarantee: Guarantee) -> dict[str, Any]:
         "facts": [
             ("Kind", f"{guarantee.kind} ({guarantee.kind.meaning})"),
             ("Mechanism", guarantee.mechanism),
-            ("Weights", str(guarantee.weights)),
-            ("Sampler", guarantee.sampler),
+            # Noisy sums have no weights, and nothing is sampled from the table for them.
+            *([] if guarantee.measured_once else [("Weights", str(guarantee.weights))]),
+            *([] if guarantee.measured_once else [("Sampler", guarantee.sampler)]),
             guarantee.origin,
             ("Rows in each synthetic table", f"{guarantee.rows:,}"),
             ("Ledger", guarantee.charged or "not charged to any ledger"),

@@ -5,5 +5,6 @@ stopping.py      requests to stop, held back, and what a run leaves behind
 randomness.py    keys and generators, fresh or from a seed
 confidential.py  objects that do not show what they hold
 progress.py      bars on a terminal, silence anywhere else
+aligned.py       text in columns, for a terminal
 html.py          escaped tables for notebooks
 """

@@ -54,7 +54,10 @@ def prepare(
     check_balanced(balanced, schema, built)
     chosen = resolve_sampler(sampler, mechanism, built)
     if accept_poor_mixing and chosen != "nuts":
-        raise BadInput(f"{mechanism.name} draws no chains here: leave out `accept_poor_mixing`.")
+        raise BadInput(
+            f"leave out `accept_poor_mixing`: it is about Markov chains that have not converged, "
+            f"and this release by {mechanism.name} draws none."
+        )
     source = Source(seed)
     with stage(progress, "Reading"):
         frame, called = frame_of(table), name_of(table, "the table")

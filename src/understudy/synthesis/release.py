@@ -242,25 +242,26 @@ def check_destination(destination: Path, *, force: bool | None) -> None:
     """
     sweep(destination)
     exists = destination.exists() or destination.is_symlink()
+    if exists and not _is_release(destination):
+        even = "" if force is None else ", even with `force`"
+        raise BadInput(
+            f"'{destination}' exists already and holds something other than a release, so it is "
+            f"not replaced{even}: choose another `directory`."
+        )
     if exists and not force:
         remedy = "" if force is None else ", or replace the release in it with `force`"
-        raise BadInput(f"'{destination}' exists already: choose another directory{remedy}.")
-    if exists and not _is_release(destination):
-        raise BadInput(
-            f"'{destination}' holds something other than a release, so it is not replaced, even "
-            f"with `force`."
-        )
+        raise BadInput(f"'{destination}' exists already: choose another `directory`{remedy}.")
     above = next(parent for parent in destination.absolute().parents if parent.exists())
     check_place(above / destination.name)
 
 
-def released_schema(destination: Path) -> str | None:
-    """Return the digest of the schema of the release in a directory, if there is one."""
+def held(destination: Path, part: str) -> dict[str, Any]:
+    """Return what a JSON file of the release in a directory holds; nothing, if none can be read."""
     try:
-        contents = json.loads((destination / "public/parameters.json").read_text("utf-8"))
+        contents = json.loads((destination / part).read_text("utf-8"))
     except (OSError, ValueError):
-        return None
-    return contents.get("schema_digest") if isinstance(contents, dict) else None
+        return {}
+    return contents if isinstance(contents, dict) else {}
 
 
 def _is_release(destination: Path) -> bool:

@@ -88,8 +88,8 @@ def _sample(values: ArrayLike, table: str) -> NDArray[np.float64]:
     broken = np.flatnonzero(~np.isfinite(sample))
     if broken.size:
         raise BadInput(
-            f"the {table} table is missing or infinite in {broken.size} of {sample.size} records, "
-            f"the first of them record {broken[0] + 1}; utility is measured on complete columns."
+            f"the {table} table is missing or infinite in record {broken[0] + 1}; utility is "
+            "measured on complete columns."
         )
     return sample
 
@@ -179,8 +179,8 @@ def level_shares(values: Iterable[object], levels: Sequence[str], table: str) ->
     undeclared = np.flatnonzero(codes < 0)
     if undeclared.size:
         raise BadInput(
-            f"the {table} table holds no declared level in {undeclared.size} of {codes.size} "
-            f"records, the first of them record {undeclared[0] + 1}; declare it in the schema."
+            f"the {table} table holds no declared level in record {undeclared[0] + 1}; declare it "
+            "in the schema."
         )
     counts = np.bincount(codes, minlength=len(levels))
     return {level: float(count / codes.size) for level, count in zip(levels, counts, strict=True)}

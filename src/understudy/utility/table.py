@@ -5,7 +5,7 @@ They are told as plain text; a notebook shows in their place what was measured, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from understudy.domain import tables
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
+from understudy.support.aligned import aligned
 from understudy.support.confidential import Confidential
 from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
 from understudy.utility.pairs import PairUtility, measure_pairs
@@ -175,14 +176,15 @@ def _lines(utility: TableUtility) -> Iterator[str]:
     """Yield all measures of a table, those of the pairs furthest apart."""
     for name, measured in utility.columns.items():
         yield from ["", name, *_column(measured)]
-        if (shares := measured.missing) is not None:
-            yield f"  {'missing':<14} {shares.confidential:>14.2%} {shares.synthetic:>14.2%}"
     apart = [pair for pair in utility.pairs if pair.total_variation is not None]
     if apart:
+        worst = sorted(apart, key=lambda pair: -(pair.total_variation or 0))[:_WORST]
+        rows = [
+            (" × ".join(pair.columns), f"{pair.total_variation:.4f}", f"{pair.expected:.4f}")
+            for pair in worst
+        ]
         yield from ["", "pairs of columns, furthest apart first"]
-        yield f"  {'total variation':<16} {'second sample':>14}"
-    for pair in sorted(apart, key=lambda pair: -(pair.total_variation or 0))[:_WORST]:
-        yield f"  {pair.total_variation:<16.4f} {pair.expected:>14.4f}   {' × '.join(pair.columns)}"
+        yield from _indented([("", "total variation", "second sample"), *rows])
     propensity = utility.propensity
     ratio = "" if propensity.ratio is None else f", {propensity.ratio:.2f} times a second sample's"
     yield from ["", "propensity", f"  pMSE             {propensity.pmse:.6f}{ratio}"]
@@ -190,20 +192,28 @@ def _lines(utility: TableUtility) -> Iterator[str]:
         yield from ["", utility.regression.formula, *_regression(utility.regression)]
 
 
+def _indented(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    return (f"  {line}" for line in aligned(rows))
+
+
 def _column(measured: ColumnUtility) -> Iterator[str]:
-    if not isinstance(measured, Utility):
+    rows = []
+    if isinstance(measured, Utility):
+        yield f"  max-ECDF         {measured.max_ecdf:.4f}"
+        yield f"  avg-ECDF         {measured.avg_ecdf:.6f}"
+        for field, label in STATISTICS.items():
+            both = (getattr(table, field) for table in (measured.confidential, measured.synthetic))
+            rows.append((label, *(f"{number:,.6g}" for number in both)))
+    else:
         yield f"  total variation  {measured.total_variation:.4f}"
-        return
-    yield f"  max-ECDF         {measured.max_ecdf:.4f}"
-    yield f"  avg-ECDF         {measured.avg_ecdf:.6f}"
-    yield f"  {'':<14} {'confidential':>14} {'synthetic':>14}"
-    for field, label in STATISTICS.items():
-        both = (getattr(table, field) for table in (measured.confidential, measured.synthetic))
-        yield f"  {label:<14} " + " ".join(f"{number:>14,.6g}" for number in both)
+    if (shares := measured.missing) is not None:
+        rows.append(("missing", f"{shares.confidential:.2%}", f"{shares.synthetic:.2%}"))
+    if rows:
+        yield from _indented([("", "confidential", "synthetic"), *rows])
 
 
 def _regression(regression: Regression) -> Iterator[str]:
-    yield f"  {'':<24} {'confidential':>14} {'synthetic':>14} {'overlap':>9} {'difference':>11}"
+    rows = []
     for each in regression.coefficients:
         cells = [
             "–" if estimate is None else f"{estimate.value:.6g}"
@@ -213,7 +223,8 @@ def _regression(regression: Regression) -> Iterator[str]:
             "–" if share is None else f"{share:.1%}"
             for share in (each.overlap, each.relative_difference)
         ]
-        yield "  {:<24} {:>14} {:>14} {:>9} {:>11}".format(each.name, *cells)
+        rows.append((each.name, *cells))
+    yield from _indented([("", "confidential", "synthetic", "overlap", "difference"), *rows])
 
 
 def measured(utility: TableUtility) -> dict[str, str]:

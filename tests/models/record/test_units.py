@@ -272,7 +272,7 @@ class TestTheColumn:
         frame = pd.DataFrame({"person": ["secret"] * 9 + ["b"] * 8, "x": np.full(17, 0.3)})
         with pytest.raises(us.BadInput) as no:
             us.synthesize(us.beta(PANEL), frame, us.Anchored(epsilon=1.0))
-        assert "the unit in row 8 (and 1 other units) of column 'person'" in str(no.value)
+        assert "the unit in row 8 (and others) of column 'person'" in str(no.value)
         assert "rows_per_unit = 7" in str(no.value)
         assert "secret" not in str(no.value)
         with pytest.raises(us.BadInput, match="more than 7 rows"):
