@@ -2,7 +2,9 @@
 
 app         the program: its commands, exit codes, and what is said when something goes wrong
 options     arguments that several commands share
-demo, init, synthesize, sample, infer, compare, calibrate, release, audit, ledger, study    the commands
+
+demo, init, synthesize, sample, infer, compare, calibrate, release, audit, ledger, study: the
+commands
 """
 
 from understudy.cli.app import main, run

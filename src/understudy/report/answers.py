@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.report.svg import FAINT, INK, inline_svg, printable
 from understudy.report.wording import NOTHING, percent, readable
+from understudy.support.aligned import aligned
 from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
@@ -94,19 +95,16 @@ class Answer:
         return [head, *map(_cells, self.estimates)]
 
     def _lines(self) -> Iterator[str]:
-        rows = self._table()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        rule = "=" * (sum(widths) + 3 * (len(widths) - 1))
+        from rich.cells import cell_len
+
+        head, *rows = aligned(self._table())
+        rule = "=" * max(map(cell_len, (head, *rows)))
         yield f"{self.question}, {percent(self.level)} intervals"
         yield f"About {self.about}."
         yield rule
-        for k, row in enumerate(rows):
-            first, *others = zip(row, widths, strict=True)
-            yield "   ".join(
-                [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
-            ).rstrip()
-            if not k:
-                yield rule.replace("=", "-")
+        yield head
+        yield rule.replace("=", "-")
+        yield from rows
         yield rule
         yield from (f"Warning: {warning}" for warning in self.warnings)
 
