@@ -60,7 +60,7 @@ def ask(question: Question, simulate: Simulate, *, draws: int) -> Answers:
     noise, variance = _variances(pairs)
     simulation = _share(noise, variance)
     values = pairs.mean(axis=1)
-    centre = np.nanmean(values, axis=0) if len(values) else values
+    centre = _mean(values)
     kept = np.sqrt(np.maximum(1 - simulation, 0.0))
     return Answers(names, chosen, centre + kept * (values - centre), simulation)
 
@@ -86,9 +86,17 @@ def _pairs(
 
 def _variances(pairs: Floats) -> tuple[Floats, Floats]:
     """Return the variances of a pair's mean: that due to simulation, and all of it."""
-    with np.errstate(invalid="ignore"):
-        noise = np.nanmean((pairs[:, 0] - pairs[:, 1]) ** 2, axis=0) / 4
-        return noise, np.nanvar(pairs.mean(axis=1), axis=0, ddof=1)
+    values = pairs.mean(axis=1)
+    noise = _mean((pairs[:, 0] - pairs[:, 1]) ** 2) / 4
+    return noise, _mean((values - _mean(values)) ** 2)
+
+
+def _mean(values: Floats) -> Floats:
+    """Return means of what could be told, NaN where nothing could."""
+    told = np.isfinite(values)
+    count = told.sum(axis=0)
+    total = np.where(told, values, 0.0).sum(axis=0)
+    return np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
 
 
 def _share(noise: Floats, variance: Floats) -> Floats:

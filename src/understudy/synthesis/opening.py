@@ -50,6 +50,8 @@ def opened(release: Release | str | Path, model: Model | str | None = None) -> P
     alone = without_model(contents["model"])
     if alone is not None and model is not None:
         raise BadInput("the release needs no model: leave out `model`.")
+    if isinstance(model, str) and "file" not in contents["model"]:
+        raise BadInput("the release says itself what its model is: leave out `model`.")
     if model is None and not isinstance(release, str | Path):
         model = getattr(release, "model", None)
     schema = Schema.from_dict(contents["schema"], source=name)
