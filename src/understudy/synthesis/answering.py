@@ -244,11 +244,11 @@ class Known:
             ratio = np.nanstd(without.values, axis=0) / np.nanstd(answers.values, axis=0)
             return [float(share) for share in (1 - ratio).clip(0, 1)]
         positions = np.array([self._position(self.thetas[k]) for k in answers.chosen])
-        told = np.isfinite(answers.values).all(axis=0)
+        told = np.asarray(np.isfinite(answers.values).all(axis=0))
         covariances = narrowing(self.evidence, estimate, source)
         found = np.full(len(told), np.nan)
         found[told] = shares_of_width(answers.values[:, told], positions, covariances)
-        return [float(share) if known else None for share, known in zip(found, told, strict=True)]
+        return [None if np.isnan(share) else float(share) for share in found]
 
     def of_records(
         self, question: Question, answers: Answers
