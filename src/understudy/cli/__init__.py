@@ -2,7 +2,8 @@
 
 app         the program: its commands, exit codes, and what is said when something goes wrong
 options     arguments that several commands share
-demo, init, synthesize, sample, compare, calibrate, release, audit, ledger, study    the commands
+demo, init, synthesize, sample, pool    the commands, and
+compare, calibrate, release, audit, ledger, study
 """
 
 from understudy.cli.app import main, run

@@ -22,6 +22,7 @@ from understudy.cli.compare import compare
 from understudy.cli.demo import demo
 from understudy.cli.init import init
 from understudy.cli.options import Exit
+from understudy.cli.pool import pool
 from understudy.cli.release import release
 from understudy.cli.sample import sample
 from understudy.cli.synthesize import synthesize
@@ -37,7 +38,7 @@ app = typer.Typer(
 )
 
 
-for each in (demo, init, synthesize, calibrate, release, sample, compare, audit):
+for each in (demo, init, synthesize, calibrate, release, sample, pool, compare, audit):
     app.command()(each)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(study.app, name="study")

@@ -7,6 +7,9 @@ groups       a statistic of the whole table, or of each group and their differen
 regression   the coefficients of a formula
 fits         least squares, logistic and Poisson regression
 function     a function of a table, for those who ask in Python
+combining    one interval from the analyses of several synthetic tables
+pooled       these intervals, as text, JSON and HTML
+printing     answers as plain text
 
 A question knows a schema and coded columns, and nothing of models, θ or privacy.
 """

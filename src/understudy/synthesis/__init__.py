@@ -9,4 +9,5 @@ simulation     rows from a released θ, and more of them
 promise        the guarantee, with its assumptions
 measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written
+pooling        `pool`: analyses of a release's several tables, combined
 """

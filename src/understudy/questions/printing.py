@@ -1,0 +1,43 @@
+"""Answers as a table of plain text; coefficients as statisticians are used to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+NOTHING = "–"
+
+
+def lined_up(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows under their header, between rules: names to the left, numbers to the right."""
+    table = [header, *rows]
+    widths = [max(len(row[k]) for row in table) for k in range(len(header))]
+    lines = [
+        "   ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)),
+            ]
+        )
+        for row in table
+    ]
+    length = len(lines[0])
+    return ["=" * length, lines[0], "-" * length, *lines[1:], "=" * length]
+
+
+def ends(level: float) -> tuple[str, str]:
+    """Return what the ends of an interval are called: the shares below them.
+
+    >>> ends(0.95)
+    ('[0.025', '0.975]')
+    """
+    below = (1 - level) / 2
+    return f"[{below:.4g}", f"{1 - below:.4g}]"
+
+
+def written(number: float | None, digits: int = 6) -> str:
+    """Write a number with so many significant digits.
+
+    >>> written(52340.123), written(-0.0123456789), written(None)
+    ('52340.1', '-0.0123457', '–')
+    """
+    return NOTHING if number is None else f"{number:.{digits}g}"
