@@ -79,8 +79,9 @@ def test_one_table_alone_tells_nothing(release, written):
     for tables in (alone, written[1][:1], []):
         with pytest.raises(us.BadInput, match="one table alone does not tell"):
             us.pool(tables, "mean(x)")
-    with pytest.raises(us.BadInput, match="a list of the files"):
-        us.pool(str(written[1][0]), "mean(x)")
+    for tables in (str(written[1][0]), written[1][0], list(release.tables), release.synthetic):
+        with pytest.raises(us.BadInput, match="a list of the files"):
+            us.pool(tables, "mean(x)")
 
 
 def test_tables_of_other_releases_and_other_names_are_refused(written, tmp_path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 NOTHING = "–"
+_LARGEST = 1e15
+"""From here on, a number is told by its first digits and a power of ten."""
 
 
 def lined_up(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -35,9 +37,12 @@ def ends(level: float) -> tuple[str, str]:
 
 
 def written(number: float | None, digits: int = 6) -> str:
-    """Write a number with so many significant digits.
+    """Write a number with so many significant digits, and a whole one with all that it has.
 
-    >>> written(52340.123), written(-0.0123456789), written(None)
-    ('52340.1', '-0.0123457', '–')
+    >>> written(52340.123, 4), written(-0.0123456789), written(None)
+    ('52340', '-0.0123457', '–')
     """
-    return NOTHING if number is None else f"{number:.{digits}g}"
+    if number is None:
+        return NOTHING
+    whole = 10**digits <= abs(number) < _LARGEST
+    return f"{number:.0f}" if whole else f"{number:.{digits}g}"

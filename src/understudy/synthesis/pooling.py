@@ -42,7 +42,9 @@ def pool(
     Each table is analysed as if it were a sample; the rule of Raghunathan, Reiter and Rubin for
     tables from draws of θ tells from their differences how much is not known. With `Summary`, ask
     `synthesize` for as many `tables` as you like: they are free. Five make intervals about 1.6
-    times as wide as a great many would, ten 1.2 times and twenty 1.1 times.
+    times as wide as a great many would, ten 1.2 times and twenty 1.1 times. Answers are about the
+    population that the confidential table was a sample of; one whose interval the tables do not
+    tell has none, and a warning.
 
     Args:
         tables: A release with several tables, or the files of its tables where it was written:
@@ -52,8 +54,7 @@ def pool(
         level: With what probability an interval is to hold the answer.
 
     Returns:
-        The answers with their intervals, about the population that the confidential table was a
-        sample of. An answer whose interval the tables do not tell has none, and a warning.
+        The answers with their intervals.
 
     Raises:
         BadInput: The tables are not from one release, do not fit their schema, or the question
@@ -62,13 +63,11 @@ def pool(
     """
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise BadInput(f"`level` must be a number between 0 and 1, not {level!r}.")
-    if isinstance(tables, str | os.PathLike):
-        raise BadInput("`tables` must be a release, or a list of the files of its tables.")
     if isinstance(tables, Release):
         published = tables.parameters[0]
         named: dict[str, Any] = {f"table {k}": each for k, each in enumerate(tables.tables, 1)}
     else:
-        published, named = _opened([Path(each) for each in tables])
+        published, named = _opened(_files(tables))
     if len(named) < 2:
         raise BadInput(
             "one table alone does not tell how far its answer may be off: give two tables of a "
@@ -92,6 +91,16 @@ def pool(
 
 def _coded(frame: pd.DataFrame, schema: Schema, name: str) -> Columns:
     return encode(frame, schema, roles=(Role.CONFIDENTIAL, Role.PUBLIC), name=name)
+
+
+def _files(tables: Any) -> list[Path]:
+    listed = isinstance(tables, Sequence) and not isinstance(tables, str)
+    if not listed or not all(isinstance(each, str | os.PathLike) for each in tables):
+        raise BadInput(
+            "`tables` must be a release, or a list of the files of its tables: what was published "
+            "beside them says whether they can be combined."
+        )
+    return [Path(each) for each in tables]
 
 
 def _opened(files: list[Path]) -> tuple[dict[str, Any], dict[str, Any]]:
