@@ -56,6 +56,11 @@ VERBS = (
         "sample",
     ),
     Page(
+        "pool",
+        "Intervals from several synthetic tables of one release, without the confidential table.",
+        "pool Pooled understudy.questions.combining.Combined",
+    ),
+    Page(
         "compare",
         "How close synthetic tables are to the confidential one. The answer is confidential. "
         "[Utility](../utility.md) explains the measures.",

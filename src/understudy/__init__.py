@@ -60,10 +60,12 @@ if TYPE_CHECKING:
     from understudy.privacy.composition import compose as compose
     from understudy.privacy.guarantee import Adjacency as Adjacency
     from understudy.privacy.guarantee import Guarantee as Guarantee
+    from understudy.questions.pooled import Pooled as Pooled
     from understudy.report.answers import Answer as Answer
     from understudy.report.comparison import Comparison as Comparison
     from understudy.report.comparison import compare as compare
     from understudy.synthesis.answering import infer as infer
+    from understudy.synthesis.pooling import pool as pool
     from understudy.synthesis.release import Release as Release
     from understudy.synthesis.run import Synthesizer as Synthesizer
     from understudy.synthesis.run import synthesize as synthesize
@@ -97,6 +99,8 @@ _HOME = {
     "understudy.report.answers": "Answer",
     "understudy.report.comparison": "Comparison compare",
     "understudy.synthesis.answering": "infer",
+    "understudy.questions.pooled": "Pooled",
+    "understudy.synthesis.pooling": "pool",
     "understudy.synthesis.release": "Release",
     "understudy.synthesis.run": "Synthesizer synthesize",
     "understudy.synthesis.simulation": "sample",

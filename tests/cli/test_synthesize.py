@@ -448,6 +448,21 @@ def test_a_summary_publishes_its_sums_and_promises_strictly_for_one_price(tmp_pa
     assert "its own share of ε" not in card.replace("\n", " ")
 
 
+def test_several_tables_of_a_summary_have_many_rows_and_it_is_said_why(tmp_path, survey, capsys):
+    survey.write(tmp_path)
+    job = ["synthesize", tmp_path / "survey.csv", "--schema", tmp_path / "survey.toml"]
+    job = [*map(str, job), "--model", "beta", "--epsilon", "1", "--tables", "2"]
+    assert cli.run([*job, "--out", str(tmp_path / "many")]) == 0
+    said = capsys.readouterr().err
+    assert "Each of the 2 tables has 1,200 rows, 10 times the size" in said
+    assert "understudy pool" in said
+    assert len(synthetic(tmp_path / "many", "synthetic-2.csv")) == 1200
+    assert "understudy pool" in (tmp_path / "many/public/card.html").read_text()
+    assert cli.run([*job, "--out", str(tmp_path / "few"), "--rows", "30"]) == 0
+    assert capsys.readouterr().err == ""
+    assert len(synthetic(tmp_path / "few")) == 30
+
+
 def test_a_summary_has_no_sampler(tmp_path, survey, capsys):
     survey.write(tmp_path)
     job = ["synthesize", tmp_path / "survey.csv", "--schema", tmp_path / "survey.toml"]

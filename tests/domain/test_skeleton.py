@@ -105,3 +105,28 @@ def test_balanced_no_row_is_taken_once_more_before_all_others_are():
     assert all(abs(taken[row] - 100) < 45 for row in range(7)), "in no order"
     whole = Skeleton(public, 7, copied=True).drawn(np.random.default_rng(1), balanced=True)
     assert sorted(whole["a"]) == list(range(7))
+
+
+def test_several_times_the_size_is_of_whatever_is_known():
+    assert skeleton_for(schema_of(8), TABLE, ADD, times=10).rows == 80
+    assert skeleton_for(schema_of(8), TABLE, ADD, times=10, rows=5).rows == 5
+    assert skeleton_for(schema_of(sex=SEX), TABLE, ADD, times=10).rows == 30
+    assert skeleton_for(schema_of(), TABLE, REPLACE, times=10).rows == 30
+    assert skeleton_for(schema_of(20_000_000), TABLE, ADD, times=10).rows == 100_000_000
+
+
+def test_reweighted_rows_are_those_of_a_bayesian_bootstrap():
+    """Shares of n rows have the variances and covariances of Dirichlet(1, ..., 1)."""
+    public, rows = {"a": np.arange(5), "b": -np.arange(5)}, 400
+    skeleton = Skeleton(public, rows, copied=True, reweighted=True)
+    generator = np.random.default_rng(3)
+    shares = []
+    for _ in range(4000):
+        drawn = skeleton.drawn(generator)
+        assert np.array_equal(drawn["b"], -drawn["a"])
+        shares.append(np.bincount(drawn["a"], minlength=5) / rows)
+    weights = (np.eye(5) / 5 - 1 / 25) / 6
+    expected = weights + (np.eye(5) / 5 - 1 / 25 - weights) / rows
+    # Entries are known to about 0.0005: half a standard error of a variance is 1/sqrt(8000).
+    assert np.cov(np.transpose(shares)) == pytest.approx(expected, abs=0.002)
+    assert np.mean(shares, axis=0) == pytest.approx(0.2, abs=0.01)

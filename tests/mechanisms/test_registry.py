@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.mechanisms import (
     BY_NAME,
@@ -14,7 +15,12 @@ from understudy.mechanisms import (
     Weighted,
     make_mechanism,
 )
-from understudy.mechanisms.registry import resolve_sampler, spec_of, without_model
+from understudy.mechanisms.registry import (
+    no_combining,
+    resolve_sampler,
+    spec_of,
+    without_model,
+)
 from understudy.privacy.guarantee import Adjacency
 
 
@@ -71,3 +77,18 @@ def test_a_spec_names_the_model_or_a_mechanism_that_has_none():
     assert without_model({"name": "ph"}) is PerturbedHistogram
     for other in ({"name": "beta"}, {"name": "weighted"}, {"name": "ph", "more": 1}, {}):
         assert without_model(other) is None
+
+
+NUMBER = {"role": "confidential", "type": "continuous", "bounds": [0, 1]}
+WEIGHT = {"role": "survey-weight", "bounds": [0, 9], "average": 1}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_only_draws_from_a_posterior_are_combined(name):
+    schema = Schema.from_dict({"columns": {"x": NUMBER}})
+    reason = no_combining({"mechanism": name, "balanced": False}, schema)
+    assert (reason is None) is (name in ("summary", "unweighted"))
+    assert "balanced" in no_combining({"mechanism": name, "balanced": True}, schema)
+    assert no_combining({"mechanism": name}, schema) is not None
+    weighted = Schema.from_dict({"columns": {"x": NUMBER, "w": WEIGHT}})
+    assert no_combining({"mechanism": name, "balanced": False}, weighted) is not None

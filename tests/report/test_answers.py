@@ -19,7 +19,7 @@ def test_the_table_says_whom_it_is_about_and_aligns_its_numbers():
     lines = ANSWER.to_text().splitlines()
     assert lines[:2] == ["mean(pay) by gender, 95% intervals", "About the population."]
     head, first, second, third = lines[3], *lines[5:8]
-    assert head.split() == ["estimate", "std", "err", "from", "to", "due", "to", "privacy"]
+    assert head.split() == ["estimate", "std", "err", "[0.025", "0.975]", "due", "to", "privacy"]
     assert first.split() == ["F", "20,000", "510", "19,000", "21,000", "25", "%"]
     assert second.split()[-1] == "–"
     assert third.split()[-5:] == ["–"] * 5

@@ -12,11 +12,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 import understudy as us
 from pages import CONDITIONAL, HOSTILE, STRICT, UNSTATED, Reader
 from understudy.domain.schema import Schema
 from understudy.privacy.guarantee import Adjacency, Kind
+from understudy.questions.combining import combine
 from understudy.report import card
 from understudy.report.card import bars, render_card
 
@@ -192,8 +194,10 @@ ROUNDS = (
 SUMMARY = replace(STRICT, mechanism="summary", sampler="none", stages=2, measured_once=True)
 
 
-def summarised(guarantee=SUMMARY, tables=1, rounds=ROUNDS):
-    return Reader(render_card(guarantee, schema_of(), [frame_of()] * tables, rounds)).text
+def summarised(guarantee=SUMMARY, tables=1, rounds=ROUNDS, **options):
+    return Reader(
+        render_card(guarantee, schema_of(), [frame_of()] * tables, rounds, **options)
+    ).text
 
 
 def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
@@ -246,6 +250,42 @@ def test_what_it_is_good_for_is_a_list_of_uses():
             assert order not in good + bad.split("Its limits")[0]
         assert "say that the data are synthetic. Its limits" in bad
     assert "say that the data are synthetic" not in text_of(replace(STRICT, seeded=True))
+
+
+def test_several_tables_are_told_how_to_be_combined_where_there_is_a_rule():
+    three = replace(SUMMARY, draws=3)
+    text = summarised(three, 3, combined=True)
+    assert "understudy pool synthetic.csv synthetic-*.csv" in text
+    assert "sqrt(b - u)) %o% c(estimate = 0, lower = -1, upper = 1)" in text
+    assert "its public rows were drawn anew" in text
+    for other in (
+        summarised(three, 3),
+        summarised(SUMMARY, 1, combined=True),
+        summarised(replace(three, seeded=True), 3, combined=True),
+    ):
+        assert "understudy pool" not in other
+
+
+def test_the_lines_in_r_say_what_the_rule_says():
+    """Each line of R, done by hand on three tables with two coefficients."""
+    analyses = [
+        {"a": (1.0, 0.04), "b": (-3.0, 0.3)},
+        {"a": (2.5, 0.06), "b": (-7.0, 0.2)},
+        {"a": (1.2, 0.05), "b": (-4.0, 0.1)},
+    ]
+    told = np.array([list(each.values()) for each in analyses])
+    q = told[:, :, 0].T  # do.call(cbind, lapply(fits, coef))
+    m = q.shape[1]
+    b = (1 + 1 / m) * np.var(q, axis=1, ddof=1)  # apply(q, 1, var)
+    u = told[:, :, 1].T.mean(axis=1)  # rowMeans(...)
+    df = (m - 1) * (1 - u / b) ** 2
+    half = t.ppf(0.975, df) * np.sqrt(b - u)
+    lines = q.mean(axis=1)[:, None] + np.outer(half, [0, -1, 1])
+    ours = [(each.estimate, each.lower, each.upper) for each in combine(analyses, level=0.95)]
+    assert lines == pytest.approx(np.array(ours))
+    for piece in ("apply(q, 1, var)", "(1 + 1/m) *", "(m - 1) * (1 - u/b)^2", "qt(0.975, df)"):
+        assert piece in card.IN_R
+    assert card.IN_R.count("\n") == 4
 
 
 def test_every_declared_column_is_there_with_its_domain_and_its_shares():
@@ -308,7 +348,7 @@ def test_the_same_release_gives_the_same_card():
 
 
 def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_nothing_else():
-    known = ["guarantee", "schema", "tables", "rounds"]
+    known = ["guarantee", "schema", "tables", "rounds", "combined"]
     assert list(inspect.signature(render_card).parameters) == known
     seen, todo = set(), [card.__name__]
     root = Path(us.__file__).parent

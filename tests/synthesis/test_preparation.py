@@ -88,3 +88,26 @@ def test_what_is_no_model_or_no_mechanism_is_refused(model, mechanism, complaint
     with pytest.raises(us.BadInput, match=complaint) as refusal:
         us.synthesize(model, TABLE, mechanism)
     assert "\n" not in str(refusal.value)
+
+
+def test_several_tables_of_a_summary_are_larger_and_weigh_public_rows_anew():
+    def skeleton(mechanism, **options):
+        return prepare(BETA, TABLE, mechanism, **options).skeleton
+
+    summary = us.Summary(epsilon=1.0)
+    assert (skeleton(summary).rows, skeleton(summary).reweighted) == (120, False)
+    several = skeleton(summary, tables=2)
+    assert (several.rows, several.reweighted) == (1200, True)
+    assert skeleton(summary, tables=2, rows=70).rows == 70
+    balanced = skeleton(summary, tables=2, balanced=True)
+    assert (balanced.rows, balanced.reweighted) == (120, False)
+    other = skeleton(us.CensorUw(epsilon=1.0), tables=2)
+    assert (other.rows, other.reweighted) == (120, False)
+
+
+def test_tables_that_make_no_intervals_are_not_larger():
+    table = {"size": 120, "rows_per_unit": 2}
+    schema = us.Schema.from_dict({"table": table, "columns": {"x": COLUMN, "id": {"role": "unit"}}})
+    units = TABLE.assign(id=range(120))
+    request = prepare(us.beta(schema), units, us.Summary(epsilon=1.0), tables=2)
+    assert (request.skeleton.rows, request.skeleton.reweighted) == (120, False)

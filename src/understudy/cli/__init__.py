@@ -3,7 +3,7 @@
 app         the program: its commands, exit codes, and what is said when something goes wrong
 options     arguments that several commands share
 
-demo, init, synthesize, sample, infer, compare, calibrate, release, audit, ledger, study: the
+demo, init, synthesize, sample, infer, pool, compare, calibrate, release, audit, ledger, study: the
 commands
 """
 

@@ -25,6 +25,7 @@ from understudy.cli.demo import demo
 from understudy.cli.infer import infer
 from understudy.cli.init import init
 from understudy.cli.options import Exit
+from understudy.cli.pool import pool
 from understudy.cli.release import release
 from understudy.cli.sample import sample
 from understudy.cli.synthesize import synthesize
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 
 
-for each in (demo, init, synthesize, calibrate, release, sample, infer, compare, audit):
+for each in (demo, init, synthesize, calibrate, release, sample, infer, pool, compare, audit):
     app.command()(each)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(study.app, name="study")

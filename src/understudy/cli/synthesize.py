@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,6 +22,10 @@ from understudy.cli.options import (
     say_where,
 )
 from understudy.errors import BadInput
+
+if TYPE_CHECKING:
+    from understudy.mechanisms import Mechanism
+    from understudy.synthesis.release import Release
 
 
 def synthesize(
@@ -54,7 +58,11 @@ def synthesize(
         str, typer.Option(help="What ε protects against: add-remove or replace-one.")
     ] = "add-remove",
     rows: Annotated[
-        int | None, typer.Option(help="Rows to synthesise; default: the declared size.")
+        int | None,
+        typer.Option(
+            help="Rows of a table; default: the declared size, and ten times as many with several "
+            "tables of summary, for understudy pool."
+        ),
     ] = None,
     c1: Annotated[float | None, typer.Option(help="Scale of the weights; default 1.")] = None,
     c2: Annotated[float | None, typer.Option(help="Shift of the weights; default 0.")] = None,
@@ -177,7 +185,24 @@ def synthesize(
         with stage(progress, "Writing"):
             release.write(out, force=force, parquet=parquet)
     if not quiet:
-        say_where(out, release.guarantee.headline)
+        _say(out, release, chosen, asked=rows)
+
+
+def _say(directory: Path, release: Release, mechanism: Mechanism, *, asked: int | None) -> None:
+    """Say what is guaranteed and where, and why there are many rows where nobody asked for them."""
+    from understudy.domain.schema import Schema
+    from understudy.synthesis.preparation import TIMES, to_be_combined
+
+    published, tables = release.parameters[0], len(release.tables)
+    schema, balanced = Schema.from_dict(published["schema"]), published["balanced"]
+    if asked is None and to_be_combined(mechanism, schema, tables=tables, balanced=balanced):
+        typer.echo(
+            f"Each of the {tables} tables has {release.guarantee.rows:,} rows, "
+            f"{TIMES} times the size, so that 'understudy pool' can tell what is not known about "
+            f"the population from the chance of invented rows; --rows asks for another number.",
+            err=True,
+        )
+    say_where(directory, release.guarantee.headline)
 
 
 def _check_reference(

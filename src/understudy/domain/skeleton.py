@@ -28,6 +28,9 @@ class Skeleton:
     """The public columns are those of the confidential table."""
     true_size: bool = False
     """Rows or stages were chosen by the number of records of the confidential table."""
+    reweighted: bool = False
+    """Each table weighs the public rows anew, so that tables differ as populations do that such
+    rows may have come from."""
 
     @property
     def membership(self) -> bool:
@@ -43,12 +46,18 @@ class Skeleton:
     def drawn(self, generator: np.random.Generator, *, balanced: bool = False) -> Columns:
         """Return the public rows: each once, or with replacement where another number is wanted.
 
-        Balanced, no row is taken once more before all others are.
+        Balanced, no row is taken once more before all others are. Reweighted, rows are drawn by
+        weights that are drawn first, from Dirichlet(1, ..., 1): a Bayesian bootstrap, which stands
+        for not knowing the population behind these rows.
 
         Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
         then the order of its public values would tell what no ε accounts for.
         """
         available = count_records(self.public) if self.public else 0
+        if available and self.reweighted:
+            upto = np.cumsum(generator.standard_exponential(available))
+            chosen = np.searchsorted(upto / upto[-1], generator.random(self.rows), side="right")
+            return {name: values[chosen] for name, values in self.public.items()}
         if not available or (self.rows == available and not self.copied):
             return self.public
         if self.rows == available:
@@ -68,8 +77,12 @@ def skeleton_for(
     *,
     rows: int | None = None,
     separate: Columns | None = None,
+    times: int = 1,
 ) -> Skeleton:
-    """Decide from what was declared and asked for; `separate` are another file's public columns."""
+    """Decide from what was declared and asked for; `separate` are another file's public columns.
+
+    Where no number of rows is asked for, it is so many times the declared size.
+    """
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
     own = {column.name: table[column.name] for column in schema.public}
@@ -80,17 +93,23 @@ def skeleton_for(
             "are copied and the guarantee says so, or give rows that come from elsewhere."
         )
     public, copied = (own, bool(own)) if separate is None else (separate, False)
-    rows = schema.size if rows is None else rows
     if rows is not None:
         return Skeleton(public, rows, copied=copied)
+    if schema.size is not None:
+        return Skeleton(public, _multiplied(schema.size, times), copied=copied)
     if public:
-        return Skeleton(public, count_records(public), copied=copied)
+        return Skeleton(public, _multiplied(count_records(public), times), copied=copied)
     if _keeps_size(adjacency, schema):
-        return Skeleton({}, count_records(table), true_size=True)
+        return Skeleton({}, _multiplied(count_records(table), times), true_size=True)
     raise BadInput(
         f"how many rows to synthesise is not known, and the number of records is protected under "
         f"{_protecting(adjacency)}: declare size under [table] in the schema, or give `rows`."
     )
+
+
+def _multiplied(size: int, times: int) -> int:
+    """Return so many times the size, up to what a table may have; never less than the size."""
+    return max(size, min(times * size, LARGEST_ROWS))
 
 
 def _same_rows(one: Columns, other: Columns) -> bool:

@@ -170,6 +170,20 @@ class Mechanism(ABC):
         raise BadInput(f"{self.name} publishes no sums, so there are none to audit.")
 
     @classmethod
+    def no_combining(cls, schema: Schema) -> str | None:
+        """Return why analyses of several of its tables cannot be combined; None where they can.
+
+        They can where tables come from draws of θ that follow its posterior, given something.
+
+        Args:
+            schema: What the table is declared to hold.
+        """
+        return (
+            f"no rule is known by which analyses of tables by {cls.name} could be combined: its "
+            f"draws of θ do not spread as θ does given what is known."
+        )
+
+    @classmethod
     def reads(cls, theta: Mapping[str, Any], model: Model | None) -> bool:
         """Return whether θ is what it publishes with this model.
 

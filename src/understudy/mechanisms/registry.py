@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
 from understudy.mechanisms.anchored import Anchored
 from understudy.mechanisms.base import LARGEST_EXACT_DIMENSION, Mechanism
@@ -73,6 +75,19 @@ def without_model(spec: dict[str, Any]) -> type[Mechanism] | None:
     named = BY_NAME.get(str(spec.get("name")))
     alone = named is not None and not named.needs_model and spec == {"name": named.name}
     return named if alone else None
+
+
+def no_combining(published: Mapping[str, Any], schema: Schema) -> str | None:
+    """Return why analyses of a release's tables cannot be combined; None where they can."""
+    mechanism = BY_NAME.get(str(published.get("mechanism")))
+    if mechanism is None:
+        return "the release names no mechanism that is known, so no rule for its tables is either."
+    if published.get("balanced") is not False:
+        return (
+            "the rows of these tables are balanced, and no rule is known that combines analyses "
+            "of other than independent rows."
+        )
+    return mechanism.no_combining(schema)
 
 
 def resolve_sampler(asked: str, mechanism: Mechanism, model: Model | None) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.domain.schema import Schema
 from understudy.domain.skeleton import LARGEST_ROWS
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
@@ -108,6 +109,13 @@ class Summary(Mechanism):
     def measures(self, request: Request) -> Sequence[Measurement]:
         """Return what its rounds measure."""
         return self.plan(request).measure().measurements
+
+    @classmethod
+    def no_combining(cls, schema: Schema) -> str | None:
+        """Its draws of θ follow the posterior given the noisy sums, where that means anything."""
+        from understudy.inference.shares import Shares
+
+        return Shares.declared(schema).no_intervals
 
     @property
     def origins(self) -> Sequence[str]:
@@ -246,7 +254,9 @@ class SummaryPlan(Plan):
         with stage(request.progress, "Inferring"):
             evidence = Evidence(rounds.population, rounds.evidence)
             posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=count)
-        estimate, *draws = posterior.thetas
+        estimate, *walked = posterior.thetas
+        # Neighbours on a chain are alike: in another order, any few draws stand for all of them.
+        draws = [walked[k] for k in np.random.default_rng(0).permutation(len(walked))]
         released = {"estimate": estimate, "draws": draws}
         released["rounds"] = [each.to_dict() for each in rounds.measurements]
         released["check"] = posterior.check.to_dict()

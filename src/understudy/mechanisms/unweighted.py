@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from understudy._jax import jax, jnp
+from understudy.domain.schema import Schema
 from understudy.mechanisms.row import RowMechanism
 from understudy.privacy.guarantee import Kind, Weights
 
@@ -27,3 +28,15 @@ class Unweighted(RowMechanism):
     def alpha(self, risk: jax.Array) -> jax.Array:
         """Every record counts in full."""
         return jnp.ones_like(risk)
+
+    @classmethod
+    def no_combining(cls, schema: Schema) -> str | None:
+        """It draws from a posterior, but all tables share public rows that are held fixed."""
+        from understudy.inference.shares import Shares
+
+        if not schema.public:
+            return Shares.declared(schema).no_intervals
+        return (
+            "all tables have the same public rows, so they do not show how much an estimate "
+            "depends on these, and analyses of them cannot be combined."
+        )

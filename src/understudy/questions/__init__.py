@@ -8,6 +8,9 @@ regression   the coefficients of a formula
 fits         least squares, logistic and Poisson regression
 function     a function of a table, for those who ask in Python
 together     several questions as one
+combining    one interval from the analyses of several synthetic tables
+pooled       these intervals, as text, JSON and HTML
+printing     answers as plain text
 
 A question knows a schema and coded columns, and nothing of models, θ or privacy.
 """

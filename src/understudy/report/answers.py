@@ -10,9 +10,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy.questions.printing import ends, lined_up
 from understudy.report.svg import FAINT, INK, inline_svg, printable
 from understudy.report.wording import NOTHING, percent, readable
-from understudy.support.aligned import aligned
 from understudy.support.files import written_atomically
 
 if TYPE_CHECKING:
@@ -87,25 +87,15 @@ class Answer:
         return f"{self.figure()}<pre>{escape(self.to_text())}</pre>"
 
     def _table(self) -> list[list[str]]:
-        tail = (1 - self.level) / 2
-        if self.regression:
-            head = ["", "coef", "std err", f"[{tail:.3g}", f"{1 - tail:.3g}]", "due to privacy"]
-        else:
-            head = ["", "estimate", "std err", "from", "to", "due to privacy"]
+        named = "coef" if self.regression else "estimate"
+        head = ["", named, "std err", *ends(self.level), "due to privacy"]
         return [head, *map(_cells, self.estimates)]
 
     def _lines(self) -> Iterator[str]:
-        from rich.cells import cell_len
-
-        head, *rows = aligned(self._table())
-        rule = "=" * max(map(cell_len, (head, *rows)))
+        head, *rows = self._table()
         yield f"{self.question}, {percent(self.level)} intervals"
         yield f"About {self.about}."
-        yield rule
-        yield head
-        yield rule.replace("=", "-")
-        yield from rows
-        yield rule
+        yield from lined_up(head, rows)
         yield from (f"Warning: {warning}" for warning in self.warnings)
 
     def figure(self) -> str:

@@ -32,6 +32,14 @@ NAMED_COLUMNS = 4
 BARS = (240, 56)
 """Width and height of the picture of a column."""
 
+IN_R = """\
+fits <- lapply(Sys.glob("synthetic*.csv"), \\(file) lm(y ~ x, read.csv(file)))
+q <- do.call(cbind, lapply(fits, coef)); m <- ncol(q); b <- (1 + 1/m) * apply(q, 1, var)
+u <- rowMeans(do.call(cbind, lapply(fits, \\(fit) diag(vcov(fit))))); df <- (m - 1) * (1 - u/b)^2
+rowMeans(q) + (qt(0.975, df) * sqrt(b - u)) %o% c(estimate = 0, lower = -1, upper = 1)
+"""
+"""The rule of `questions/combining.py` in R."""
+
 _TYPES = {
     Type.CONTINUOUS: "a number",
     Type.COUNT: "a count",
@@ -46,8 +54,13 @@ def render_card(
     schema: Schema,
     tables: Sequence[DataFrame],
     rounds: Sequence[Mapping[str, Any]] = (),
+    *,
+    combined: bool = False,
 ) -> str:
-    """Return `public/card.html`, the same text for the same release."""
+    """Return `public/card.html`, the same text for the same release.
+
+    `combined` says whether a rule is known by which analyses of several tables are combined.
+    """
     first = tables[0]
     shown = [column for column in schema.columns if column.name in first.columns]
     return fill(
@@ -55,6 +68,7 @@ def render_card(
         title=_title([column.name for column in shown], guarantee.period),
         rows=len(first),
         tables=len(tables),
+        combining=IN_R if combined and len(tables) > 1 else None,
         schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,

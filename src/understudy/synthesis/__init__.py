@@ -11,4 +11,5 @@ measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written
 opening        a release as it was published, read back
 answering      `infer`: what a release says to a question, with intervals
+pooling        `pool`: analyses of a release's several tables, combined
 """

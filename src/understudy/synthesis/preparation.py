@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from understudy._jax import jnp
 from understudy.domain.frames import Tabular, frame_of, name_of
@@ -24,6 +25,9 @@ from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 
 LARGEST_TABLES = 100
+TIMES = 10
+"""Rows of a table, over the size, where analyses of several are to be combined: the chance of the
+rows is then a tenth of what the table leaves open, and can be subtracted from it."""
 
 
 def prepare(
@@ -66,7 +70,14 @@ def prepare(
         check_table(schema.rules, columns, name=called)
         separate = None if predictors is None else public_rows(predictors, schema)
     _refuse_own_reference(mechanism, columns, schema)
-    skeleton = skeleton_for(schema, columns, mechanism.adjacency, rows=rows, separate=separate)
+    combined = to_be_combined(mechanism, schema, tables=tables, balanced=balanced)
+    times = TIMES if combined else 1
+    skeleton = replace(
+        skeleton_for(
+            schema, columns, mechanism.adjacency, rows=rows, separate=separate, times=times
+        ),
+        reweighted=combined,
+    )
     check_satisfiable(schema, skeleton.public)
     if built is not None and built.check_public is not None and skeleton.public:
         built.check_public(skeleton.public)
@@ -90,6 +101,12 @@ def prepare(
         progress=progress,
         started=started,
     )
+
+
+def to_be_combined(mechanism: Mechanism, schema: Schema, *, tables: int, balanced: bool) -> bool:
+    """Whether several tables cost what one does, and are drawn for analyses to be combined."""
+    several = tables > 1 and not balanced and mechanism.measures_once
+    return several and mechanism.no_combining(schema) is None
 
 
 def check_given(model: object, mechanism: object) -> None:

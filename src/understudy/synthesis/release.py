@@ -24,6 +24,7 @@ from understudy.domain import tables
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
+from understudy.mechanisms.registry import no_combining
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Guarantee
 from understudy.report.answers import Answer
@@ -170,7 +171,8 @@ class Release(_Attached):
 
         published = self.parameters[0]
         schema, rounds = Schema.from_dict(published["schema"]), published.get("rounds", ())
-        return render_card(self.guarantee, schema, self.tables, rounds)
+        combined = no_combining(published, schema) is None
+        return render_card(self.guarantee, schema, self.tables, rounds, combined=combined)
 
     def __repr__(self) -> str:
         count, rows = len(self.tables), len(self.tables[0])

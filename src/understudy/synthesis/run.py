@@ -58,9 +58,11 @@ def synthesize(
         model: The model of a record; a bare schema for a mechanism that needs none.
         table: The confidential table, or the file that it is in.
         mechanism: How θ is made private, with its ε and its adjacency.
-        rows: Rows of each synthetic table; the declared size by default.
+        rows: Rows of each synthetic table; the declared size by default, and ten times as many
+            for several tables of `Summary`: `pool` needs them.
         tables: Synthetic tables, each from a draw of its own. Each costs its own ε, except with
-            `Summary`, where they are free.
+            `Summary`, where they are free, and where each draws its own public rows (a Bayesian
+            bootstrap), so that `pool` can combine analyses of them.
         balanced: Rows by systematic sampling instead of independent ones, of any model that comes
             with the library: less noise in every distribution, but no combining rule and no test
             that assumes independent rows applies to them.
@@ -179,7 +181,8 @@ def _population(request: Request) -> dict[str, Any]:
     if not skeleton.copied:
         return {"size": size, "predictors": "separate"}
     size = count_records(skeleton.public)
-    return {"size": size, "predictors": "own" if size == skeleton.rows else "drawn"}
+    own = size == skeleton.rows and not skeleton.reweighted
+    return {"size": size, "predictors": "own" if own else "drawn"}
 
 
 @dataclass(frozen=True)
