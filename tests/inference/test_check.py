@@ -6,7 +6,7 @@ import scipy.stats
 
 from inference.test_mode import beta_evidence
 from summaries import answers
-from understudy.inference.check import p_value
+from understudy.inference.check import Check, check, p_value
 from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import GAUSSIAN
 from understudy.inference.mode import find_mode
@@ -54,3 +54,26 @@ def test_heavy_tails_of_the_noise_are_no_misfit():
     mode = find_mode(evidence, np.array([-1.8, 1.8, np.log(2000)]), Source(2), records=8192)
     normal = scipy.stats.chi2.sf(mode.misfit, 24)
     assert p_value(evidence, mode, np.random.default_rng(3)) > normal or normal > 0.3
+
+
+def test_draws_are_checked_as_the_mode_is():
+    """A posterior predictive check: of the model that made the sums, and of sums that cannot be."""
+    found = []
+    for noisy in ([180, 120], [300, 300]):
+        population, measured = answers(300, noisy=noisy, scale=2.0)
+        evidence, source = Evidence(population, (measured,)), Source(1)
+        mode = find_mode(evidence, np.zeros(1), source, records=2048)
+        points = mode.point + np.random.default_rng(2).normal(0, 0.12, size=(200, 1))
+        found.append(check(evidence, mode, points, source))
+    good, bad = found
+    assert good.warning is None
+    assert 0.05 < good.predictive_p_value < 0.95
+    assert bad.predictive_p_value < 1e-3
+    assert "fewer than 1 in 10,000 would fit as badly" in bad.warning
+
+
+@pytest.mark.parametrize(("chance", "words"), [(0.0099, "1 in 100 "), (2e-4, "1 in 1,000 ")])
+def test_a_warning_says_how_seldom_it_is(chance, words):
+    assert words in Check(1.0, 2, chance, 0.5).warning
+    assert words in Check(1.0, 2, 0.5, chance).warning
+    assert Check(1.0, 2, 0.5, 0.01).warning is None

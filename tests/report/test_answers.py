@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from understudy.report.answers import Answer, Interval
+from understudy.report.answers import Answer
+from understudy.report.intervals import Interval
 
 ESTIMATES = (
     Interval("F", 20_000.0, 19_000.0, 21_000.0, 510.0, 0.25),
@@ -48,11 +49,6 @@ def test_the_figure_names_what_is_known_and_leaves_out_what_is_not():
     assert ">F<" in figure
     assert ">M<" in figure
     assert "M − F" not in figure
-
-
-def test_without_noise_the_interval_is_narrower_by_its_share():
-    assert ESTIMATES[0].without_noise == (19_250.0, 20_750.0)
-    assert ESTIMATES[1].without_noise == (21_500.0, 22_500.0)
 
 
 @pytest.mark.parametrize("ending", ["html", "svg", "json"])

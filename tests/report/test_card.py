@@ -21,6 +21,7 @@ from understudy.privacy.guarantee import Adjacency, Kind
 from understudy.questions.combining import combine
 from understudy.report import card
 from understudy.report.card import bars, render_card
+from understudy.report.intervals import Interval
 
 
 def schema_of(name="pay", level="x", **table):
@@ -206,7 +207,7 @@ def test_a_summary_tells_what_was_measured_and_what_followed_in_public():
     assert "pull at the model's parameters and the number of records 2 0.7" in text
     assert "estimated from the noisy sums" in text
     assert "one estimate from noisy sums, which were measured once, in 2 rounds" in text
-    assert "the draws in parameters.json do, if the model is right" in text
+    assert "One table alone does not show how large that is" in text
     assert "Draws of the parameters" not in text
     assert "What was measured" not in text_of()
     assert "Draws of the parameters" in text_of()
@@ -223,14 +224,23 @@ def test_tables_of_pairs_are_counted():
     assert "each cell of tables of 3 pairs of columns" in summarised(rounds=(pairs,))
 
 
+def test_intervals_stand_on_it_in_place_of_the_warning_that_there_are_none():
+    answers = [Interval("mean of pay", 20_000.0, 19_000.0, 21_000.0, 510.0, None)]
+    text = summarised(answers=answers)
+    assert "mean of pay 20,000 19,000 21,000" in text
+    assert "understudy infer" in text
+    assert "One table alone does not show" not in text
+    assert "The intervals above do not" in text
+    assert "It fits badly." in summarised(answers=answers, warning="It fits badly.")
+    assert "It fits badly." in summarised(warning="It fits badly.")
+
+
 def test_several_tables_of_a_summary_are_free():
     text = summarised(replace(SUMMARY, draws=3), 3)
     assert "ε is the same for whoever sees one of them and for whoever sees all" in text
     assert "share of ε" not in text
     assert "3 draws from noisy sums" in text
     assert "drawn, given the noisy sums, once for each table" in text
-    assert "about how far it may be off" in text
-    assert "what the synthesis adds to its error" not in text
 
 
 def test_what_it_is_good_for_is_a_list_of_uses():
@@ -348,7 +358,7 @@ def test_the_same_release_gives_the_same_card():
 
 
 def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_nothing_else():
-    known = ["guarantee", "schema", "tables", "rounds", "combined"]
+    known = ["guarantee", "schema", "tables", "rounds", "combined", "answers", "warning"]
     assert list(inspect.signature(render_card).parameters) == known
     seen, todo = set(), [card.__name__]
     root = Path(us.__file__).parent
@@ -365,7 +375,7 @@ def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_noth
                     todo += [f"understudy.report.{alias.name}" for alias in node.names]
                 else:
                     todo.append(node.module)
-    report = {"card", "plain", "svg", "curves", "template", "wording"}
+    report = {"card", "intervals", "plain", "svg", "curves", "template", "wording"}
     packages = {module.split(".")[1] for module in seen}
     assert {module for module in seen if module.startswith("understudy.report")} == {
         f"understudy.report.{name}" for name in report

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pages import STRICT, Reader, tiny_page
+from understudy.inference.check import Check
 from understudy.report import influence
 
 
@@ -54,7 +55,7 @@ SUMMARY = {
     ],
     "dimension": 5,
     "directions": 2,
-    "misfit": {"chi2": 20.0, "entries": 26, "p_value": 0.4},
+    "misfit": {"chi2": 20.0, "entries": 26, "p_value": 0.4, "warning": None},
     "fit": {"attempts": 1, "steps": 9, "settled": True},
 }
 
@@ -63,12 +64,12 @@ def test_a_summary_says_what_was_measured_and_what_was_left_to_the_prior():
     told = influence.measured(SUMMARY)
     assert told["rounds"] == [("1", "table", "24", "0.3", "4.7"), ("2", "score", "2", "0.7", "5.1")]
     assert told["left_out"] == 3
-    assert not told["doubtful"]
+    assert told["warning"] is None
 
 
-def test_a_model_that_does_not_fit_is_doubtful():
-    told = influence.measured(SUMMARY | {"misfit": SUMMARY["misfit"] | {"p_value": 1e-4}})
-    assert told["doubtful"]
+def test_what_the_check_warns_of_is_told():
+    told = influence.measured(SUMMARY | {"misfit": SUMMARY["misfit"] | {"warning": "No fit."}})
+    assert told["warning"] == "No fit."
 
 
 def test_rounds_with_normal_noise_are_told_by_their_rho():
@@ -101,7 +102,7 @@ def test_the_report_of_a_summary_is_not_about_single_records():
 
 
 def test_the_report_of_a_model_that_does_not_fit_says_so():
-    unlikely = SUMMARY | {"misfit": SUMMARY["misfit"] | {"p_value": 1e-30}}
+    unlikely = SUMMARY | {"misfit": Check(90.0, 26, 1e-5, 0.5).to_dict()}
     text = " ".join(Reader(tiny_page(diagnostics=unlikely).render()).words)
     assert "can hardly have produced what was measured" in text
-    assert "in fewer than 0.1% of cases" in text
+    assert "fewer than 1 in 100,000 would fit as badly" in text

@@ -18,7 +18,7 @@ def test_what_is_filled_in_is_escaped():
     html = fill("macros.html.j2")
     assert html.strip() == ""
     sections = ["guarantee", "closeness", "spending", "overview", "columns", "groups", "drift"]
-    sections += ["pairs", "propensity", "regression", "influence", "convergence"]
+    sections += ["answers", "pairs", "propensity", "regression", "influence", "convergence"]
     page = fill("report.html.j2", title=HOSTILE, sizes=HOSTILE, **dict.fromkeys(sections))
     reader = Reader(page)
     assert "script" not in reader.tags

@@ -50,7 +50,7 @@ def demo(
             release.write(destination, force=replace)
     if not quiet:
         typer.echo("The demo's survey is simulated: no record in it belongs to a person.\n")
-        say_where(destination, release.guarantee.headline)
+        say_where(destination, release)
 
 
 def _may_replace(destination: Path, *, force: bool) -> bool:

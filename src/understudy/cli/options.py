@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from understudy.domain.schema import Schema
     from understudy.models.base import Model
     from understudy.support.progress import Progress
+    from understudy.synthesis.release import Release
 
 
 class Exit(IntEnum):
@@ -81,10 +82,17 @@ def check_new(path: Path, *, force: bool, what: str) -> None:
     check_place(path)
 
 
-def say_where(directory: Path, headline: str) -> None:
+def warn(release: Release) -> None:
+    """Say what readers of a release must know of its model."""
+    if release.warning is not None:
+        typer.echo(f"Warning: {release.warning}", err=True)
+
+
+def say_where(directory: Path, release: Release) -> None:
     """Say what is guaranteed of a release, and where its files are."""
+    warn(release)
     tell(
-        f"{headline}\n\n"
+        f"{release.guarantee.headline}\n\n"
         f"synthetic table  {directory / 'public' / 'synthetic.csv'}\n"
         f"guarantee        {directory / 'public' / 'guarantee.txt'}\n"
         f"card             {directory / 'public' / 'card.html'}\n"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Exit, Parquet, Quiet, tell
+from understudy.cli.options import Exit, Parquet, Quiet, tell, warn
 from understudy.privacy.rounding import plain
 
 
@@ -57,6 +57,7 @@ def release(
 
     statement = statement_of(pending.ledger)
     if not quiet:
+        warn(made)
         tell(
             f"{made.guarantee.headline}\n\nRelease: {out}\n"
             f"Left in the ledger: ε = {plain(statement.left)}"

@@ -202,7 +202,7 @@ def _say(directory: Path, release: Release, mechanism: Mechanism, *, asked: int 
             f"the population from the chance of invented rows; --rows asks for another number.",
             err=True,
         )
-    say_where(directory, release.guarantee.headline)
+    say_where(directory, release)
 
 
 def _check_reference(

@@ -46,9 +46,9 @@ class Check:
         if chance >= _DOUBTFUL:
             return None
         return (
-            f"The model cannot produce what was measured: of tables from it, fewer than 1 in "
-            f"{_fewer(chance):,} would fit as badly. Estimates and intervals speak of the model "
-            f"and may be wrong about people."
+            f"The model can hardly have produced what was measured: of tables from it, fewer than "
+            f"1 in {_fewer(chance):,} would fit as badly. Estimates and intervals speak of the "
+            f"model and may be wrong about people."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ regression   the coefficients of a formula
 fits         least squares, logistic and Poisson regression
 function     a function of a table, for those who ask in Python
 together     several questions as one
+headlines    what everybody asks first
 combining    one interval from the analyses of several synthetic tables
 pooled       these intervals, as text, JSON and HTML
 printing     answers as plain text

@@ -48,7 +48,7 @@ class Grouped(Question):
     def answer(self, columns: Columns) -> dict[str, float]:
         """Return an answer for each level, and `B − A` for each that is not the first, A."""
         values = self._each(columns, self.statistic.value)
-        return dict(zip(self._names, [*values, *(v - values[0] for v in values[1:])], strict=True))
+        return dict(zip(self.names, [*values, *(v - values[0] for v in values[1:])], strict=True))
 
     def analyse(self, columns: Columns) -> dict[str, tuple[float, float]]:
         """Return them with their variances."""
@@ -70,11 +70,12 @@ class Grouped(Question):
             own = self.statistic.influence(rows) if chosen.any() else np.empty(0)
             found.append(among(len(whole), chosen, own))
         return dict(
-            zip(self._names, [*found, *(each - found[0] for each in found[1:])], strict=True)
+            zip(self.names, [*found, *(each - found[0] for each in found[1:])], strict=True)
         )
 
     @property
-    def _names(self) -> list[str]:
+    def names(self) -> list[str]:
+        """Of the levels' answers, and of the differences from the first."""
         levels = self.group.levels or ()
         return [*levels, *(f"{level} − {levels[0]}" for level in levels[1:])]
 

@@ -7,6 +7,7 @@ groups            about outcomes by group
 drift             about what moved since the last release
 influence         about weights, scores and censored records
 comparison        `compare`: synthetic tables beside the confidential one
+intervals         one number of an answer: an estimate and its interval
 answers           the answer to a question: a table, JSON, a figure, a page
 card              the public card of a release, made from what is public alone
 plain             a guarantee in plain words

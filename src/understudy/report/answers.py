@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.questions.printing import ends, lined_up
+from understudy.report.intervals import Interval
 from understudy.report.svg import FAINT, INK, inline_svg, printable
 from understudy.report.wording import NOTHING, percent, readable
 from understudy.support.files import written_atomically
@@ -19,32 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BLUE = "#0072B2"
-
-
-@dataclass(frozen=True)
-class Interval:
-    """What is known of one number."""
-
-    name: str
-    estimate: float
-    lower: float
-    upper: float
-    deviation: float
-    """The standard deviation of what it may be."""
-    privacy_share: float | None
-    """1 − the width without the noise, over the width; None where it is not known."""
-
-    @property
-    def without_noise(self) -> tuple[float, float]:
-        """Where it would end without the noise that protects people."""
-        estimate, kept = self.estimate, 1 - (self.privacy_share or 0.0)
-        return estimate + kept * (self.lower - estimate), estimate + kept * (self.upper - estimate)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what JSON holds: null where the release cannot tell."""
-        numbers = {name: value for name, value in vars(self).items() if name != "name"}
-        finite = {k: None if v is None or not math.isfinite(v) else v for k, v in numbers.items()}
-        return {"name": self.name} | finite
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from understudy.privacy.guarantee import Adjacency, Guarantee
 from understudy.privacy.rounding import at_most
 from understudy.report import plain
 from understudy.report.curves import bin_edges
+from understudy.report.intervals import Interval, interval_row
 from understudy.report.svg import printable
 from understudy.report.template import fill
 from understudy.report.wording import BADGES, hundredths, listed, percent, readable
@@ -56,10 +57,14 @@ def render_card(
     rounds: Sequence[Mapping[str, Any]] = (),
     *,
     combined: bool = False,
+    answers: Sequence[Interval] = (),
+    warning: str | None = None,
 ) -> str:
     """Return `public/card.html`, the same text for the same release.
 
-    `combined` says whether a rule is known by which analyses of several tables are combined.
+    `combined` says whether a rule is known by which analyses of several tables are combined,
+    `answers` what the release says of the population, and `warning` what its check of the model
+    found.
     """
     first = tables[0]
     shown = [column for column in schema.columns if column.name in first.columns]
@@ -69,6 +74,8 @@ def render_card(
         rows=len(first),
         tables=len(tables),
         combining=IN_R if combined and len(tables) > 1 else None,
+        answers=[interval_row(each) for each in answers],
+        warning=warning,
         schema=schema,
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,

@@ -44,10 +44,6 @@ def facts(
     ]
 
 
-_DOUBTFUL = 1e-3
-"""A model that fits so badly by chance no more often than this cannot have made the table."""
-
-
 def stages(diagnostics: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """Return the stages of an anchored draw: weight, threshold, bound, effective candidates."""
     return [
@@ -83,8 +79,7 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
         "left_out": _unmeasured(diagnostics),
         "by_chain": diagnostics["fit"].get("sampler") == "nuts",
         "p_value": percent(diagnostics["misfit"]["p_value"]),
-        "doubtful": diagnostics["misfit"]["p_value"] < _DOUBTFUL,
-        "doubt": percent(_DOUBTFUL),
+        "warning": diagnostics["misfit"]["warning"],
         "attempts": diagnostics["fit"]["attempts"],
         "notes": diagnostics.get("notes") or (),
     }

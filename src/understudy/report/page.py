@@ -19,6 +19,7 @@ from understudy.privacy.guarantee import Guarantee
 from understudy.report import groups, influence, sections, table_sections
 from understudy.report.comparison import Comparison
 from understudy.report.drift import Earlier, since
+from understudy.report.intervals import Interval, interval_row
 from understudy.report.template import fill
 from understudy.support.confidential import Confidential
 from understudy.utility.marginal import ColumnUtility
@@ -27,8 +28,8 @@ from understudy.utility.pairs import PairUtility
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_SECTIONS = ["guarantee", "closeness", "spending", "overview", "columns", "groups", "drift"]
-_SECTIONS += ["pairs", "propensity", "regression", "influence", "convergence"]
+_SECTIONS = ["guarantee", "closeness", "answers", "spending", "overview", "columns", "groups"]
+_SECTIONS += ["drift", "pairs", "propensity", "regression", "influence", "convergence"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -55,6 +56,8 @@ class Page(Confidential):
     rows: int
     """Rows of the confidential table, before survey weights repeated them."""
     pairs: Sequence[PairUtility] = ()
+    answers: Sequence[Interval] = ()
+    """What the release says of its main columns."""
     earlier: Earlier | None = None
     """The last period's release, to see what moved since."""
     statement: Statement | None = None
@@ -80,6 +83,7 @@ class Page(Confidential):
             sizes=_sizes(self.rows, self.synthetic, self.records),
             guarantee=sections.promise(self.guarantee),
             closeness=sections.closeness(self.schema, self.utility, self.earlier, self.synthetic),
+            answers=[interval_row(each) for each in self.answers],
             columns=sections.columns(self.schema, *tables, self.utility),
             groups=groups.by_group(groups.most_different(self.schema, *tables)),
             drift=self.earlier and since(self.earlier, self.synthetic, self.schema),

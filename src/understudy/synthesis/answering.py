@@ -43,7 +43,9 @@ from understudy.inference.rebuilt import measurements
 from understudy.mechanisms.published import fits_model
 from understudy.models.base import Model
 from understudy.questions import Question, asked
-from understudy.report.answers import Answer, Interval
+from understudy.questions.headlines import headlines as of_schema
+from understudy.report.answers import Answer
+from understudy.report.intervals import Interval
 from understudy.support.randomness import Source
 from understudy.synthesis.opening import Published, opened
 from understudy.synthesis.release import Release
@@ -52,6 +54,7 @@ Floats = NDArray[np.float64]
 Theta = Mapping[str, Any]
 
 _OWN, _DRAWN = "own", "drawn"
+_LEVEL = 0.95
 
 
 def infer(
@@ -100,6 +103,28 @@ def infer(
     estimates = intervals(answers, shares, level)
     warnings = (*known.warnings, *_doubts(answers, estimates))
     return Answer(put.text, level, about, estimates, warnings, put.regression)
+
+
+def headlines(release: Release) -> tuple[Interval, ...]:
+    """Return what a release says of its main columns, or nothing where it makes no intervals.
+
+    The seed is fixed, so that a card is the same text for the same release.
+
+    Args:
+        release: The release.
+    """
+    try:
+        published = opened(release)
+        put = of_schema(published.schema)
+        if put is None:
+            return ()
+        known = Known.of(published, given=False, source=Source(0))
+        answers = known.ask(put.question)
+    except (BadInput, Refused, ArithmeticError, ValueError):
+        # What is charged must be written: a card without intervals is better than no release.
+        return ()
+    found = intervals(answers, [None] * len(answers.names), _LEVEL)
+    return tuple(each for each in found if each.name in put.names)
 
 
 @dataclass(frozen=True, eq=False)

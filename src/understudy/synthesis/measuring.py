@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,7 @@ from understudy.mechanisms import Request
 from understudy.mechanisms.plan import Drawn
 from understudy.privacy.guarantee import Guarantee
 from understudy.report.drift import Earlier
+from understudy.report.intervals import Interval
 from understudy.synthesis.charging import Charge
 from understudy.synthesis.release import Internal
 
@@ -54,7 +56,7 @@ def measured(
         }
     )
 
-    def report() -> str:
+    def report(answers: Sequence[Interval] = ()) -> str:
         if empty:
             return "<!doctype html><title>Report</title><p>The table has no records.</p>\n"
         return Page(
@@ -70,6 +72,7 @@ def measured(
             bound=drawn.bound,
             outcome=against,
             rows=len(sample),
+            answers=tuple(answers),
             pairs=measure_pairs(confidential, synthetic, compared),
             earlier=earlier,
             statement=None if charge is None else statement_of(charge.ledger, until=charge.entry),

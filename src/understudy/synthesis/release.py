@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from understudy.mechanisms.registry import no_combining
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Guarantee
 from understudy.report.answers import Answer
+from understudy.report.intervals import Interval
 from understudy.support.confidential import Confidential
 from understudy.support.files import (
     REPLACED,
@@ -47,8 +48,8 @@ class Internal(Confidential):
     """The half of a release that must stay: what was measured on the confidential table."""
 
     diagnostics: dict[str, Any]
-    report: Callable[[], str]
-    """Renders the report."""
+    report: Callable[..., str]
+    """Renders the report, with what the release says of its main columns."""
     charge: Charge | None = None
     """The ledger's entry that paid for the release."""
 
@@ -167,12 +168,31 @@ class Release(_Attached):
 
     def card(self) -> str:
         """Return the public card; only what is published goes into it."""
+        from understudy.synthesis.answering import headlines
+
+        return self._card(headlines(self))
+
+    def _card(self, answers: Sequence[Interval]) -> str:
         from understudy.report.card import render_card
 
         published = self.parameters[0]
         schema, rounds = Schema.from_dict(published["schema"]), published.get("rounds", ())
         combined = no_combining(published, schema) is None
-        return render_card(self.guarantee, schema, self.tables, rounds, combined=combined)
+        return render_card(
+            self.guarantee,
+            schema,
+            self.tables,
+            rounds,
+            combined=combined,
+            answers=answers,
+            warning=self.warning,
+        )
+
+    @property
+    def warning(self) -> str | None:
+        """What readers must know of the model: None if it can produce what was measured."""
+        said = self.parameters[0].get("check", {}).get("warning")
+        return None if said is None else str(said)
 
     def __repr__(self) -> str:
         count, rows = len(self.tables), len(self.tables[0])
@@ -204,9 +224,12 @@ class Release(_Attached):
         if internal.charge is not None:
             internal.charge.check()
         destination.parent.mkdir(parents=True, exist_ok=True)
+        from understudy.synthesis.answering import headlines
+
+        answers = headlines(self)
         with hidden_directory(destination) as staging:
-            self._write_public(staging / "public", parquet=parquet)
-            _write_internal(internal, staging / "internal")
+            self._write_public(staging / "public", answers, parquet=parquet)
+            _write_internal(internal, staging / "internal", answers)
             _settle(staging)
             appear = partial(_move_into_place, staging, destination, force=force)
             if internal.charge is None:
@@ -215,7 +238,7 @@ class Release(_Attached):
                 internal.charge.publish(self.parameters[0]["parameters"], appear)
         return destination
 
-    def _write_public(self, public: Path, *, parquet: bool) -> None:
+    def _write_public(self, public: Path, answers: Sequence[Interval], *, parquet: bool) -> None:
         public.mkdir()
         for number, (table, theta) in enumerate(zip(self.tables, self.parameters, strict=True), 1):
             suffix = "" if number == 1 else f"-{number}"
@@ -225,13 +248,13 @@ class Release(_Attached):
             _write_json(public / f"parameters{suffix}.json", theta)
         _write_json(public / "guarantee.json", self.guarantee.to_dict())
         (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")
-        (public / "card.html").write_text(self.card(), encoding="utf-8")
+        (public / "card.html").write_text(self._card(answers), encoding="utf-8")
 
 
-def _write_internal(half: Internal, internal: Path) -> None:
+def _write_internal(half: Internal, internal: Path, answers: Sequence[Interval]) -> None:
     internal.mkdir(mode=0o700)
     _write_json(internal / "diagnostics.json", half.diagnostics)
-    (internal / "report.html").write_text(half.report(), encoding="utf-8")
+    (internal / "report.html").write_text(half.report(answers), encoding="utf-8")
     for file in internal.iterdir():
         file.chmod(0o600)
 
