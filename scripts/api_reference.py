@@ -56,6 +56,12 @@ VERBS = (
         "sample",
     ),
     Page(
+        "infer",
+        "What a release says to a question, with intervals that count the noise. "
+        "[Questions and intervals](../inference.md) says what they mean.",
+        "infer Answer understudy.report.intervals.Interval",
+    ),
+    Page(
         "pool",
         "Intervals from several synthetic tables of one release, without the confidential table.",
         "pool Pooled understudy.questions.combining.Combined",
