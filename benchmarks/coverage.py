@@ -42,7 +42,8 @@ from understudy.domain.tables import Columns, encode
 from understudy.questions import asked
 from understudy.questions.together import Together
 from understudy.support.randomness import Source
-from understudy.synthesis.answering import Known, intervals
+from understudy.synthesis.answering import intervals
+from understudy.synthesis.known import Known
 from understudy.synthesis.opening import opened
 
 LEVEL, BAND = 0.95, 0.999

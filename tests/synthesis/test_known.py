@@ -1,0 +1,49 @@
+"""What is known from a release: whose rows it has, and how much they tell of others."""
+
+import numpy as np
+import pytest
+
+import understudy as us
+from synthesis.test_answering import N, REGRESSION, people
+from understudy.questions import asked
+from understudy.support.randomness import Source
+from understudy.synthesis.known import Known
+from understudy.synthesis.opening import opened
+
+AGE = asked("mean(age)", REGRESSION.schema)
+
+
+def known(release, **given):
+    return Known.of(opened(release), given=given.get("given", False), source=Source(2))
+
+
+@pytest.mark.parametrize(
+    ("options", "predictors"),
+    [({}, "own"), ({"rows": 500}, "drawn"), ({"tables": 2, "rows": N}, "drawn")],
+)
+def test_public_rows_tell_as_much_of_the_population_as_the_records_do(options, predictors):
+    """However many of them the release has: drawing more of the same tells nothing new."""
+    release = us.synthesize(REGRESSION, people(1), us.Summary(epsilon=1.0), seed=1, **options)
+    assert release.parameters[0]["population"] == {"size": N, "predictors": predictors}
+    found = known(release).ask(AGE)
+    spread = people(1)["age"].std() / np.sqrt(N)
+    assert found.values.std() == pytest.approx(spread, rel=0.2)
+
+
+def test_rows_from_elsewhere_are_taken_as_they_are():
+    other = people(9, 700)[["g", "age"]]
+    mechanism = us.Summary(epsilon=1.0)
+    release = us.synthesize(REGRESSION, people(1), mechanism, predictors=other, seed=1)
+    assert release.parameters[0]["population"]["predictors"] == "separate"
+    here = known(release)
+    assert here.about == "the population whose predictors the release has"
+    assert here.ask(AGE).values.std() == 0
+
+
+def test_tables_are_simulated_beside_the_rows_that_are_given():
+    release = us.synthesize(REGRESSION, people(1), us.Summary(epsilon=1.0), seed=1)
+    here = known(release, given=True)
+    made = here.simulated(here.thetas[0], here.public, N)
+    assert np.array_equal(made["age"], here.public["age"])
+    assert ((made["x"] >= 0) & (made["x"] <= 1)).all()
+    assert here.about == "people with the predictors of the release"
