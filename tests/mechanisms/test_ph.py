@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
@@ -90,7 +91,7 @@ def test_the_noise_is_discrete_laplace_at_the_scale_of_the_adjacency(adjacency, 
     """P(k) ∝ exp(−|k| ε / sensitivity), compared by chi-squared over 20,000 bins."""
     mechanism = PerturbedHistogram(epsilon=1.0, adjacency=adjacency)
     base = 1000
-    noisy = ph.perturbed(np.full(20_000, base), mechanism, Source(seed))
+    noisy, _ = ph.perturbed(np.full(20_000, base), mechanism, Source(seed))
     decay = 1.0 / (1 if adjacency == "add-remove" else 2)
     ks = np.arange(-12, 13)
     shares = np.exp(-np.abs(ks) * decay) * math.tanh(decay / 2)
@@ -116,7 +117,20 @@ def test_noise_is_asked_for_what_a_neighbour_moves(monkeypatch, adjacency, moved
 
 def test_noisy_counts_are_never_negative():
     mechanism = PerturbedHistogram(epsilon=0.1)
-    assert ph.perturbed(np.zeros(500, dtype=int), mechanism, Source()).min() == 0
+    assert ph.perturbed(np.zeros(500, dtype=int), mechanism, Source())[0].min() == 0
+
+
+@pytest.mark.parametrize(("adjacency", "scale"), [("add-remove", 2.0), ("replace-one", 4.0)])
+def test_a_release_says_how_much_noise_its_counts_have(adjacency, scale):
+    import understudy as us
+
+    table = {"x": np.linspace(-2, 8, 400)}
+    mechanism = PerturbedHistogram(epsilon=0.5, adjacency=adjacency)
+    published = us.synthesize(SCHEMA, pd.DataFrame(table), mechanism, seed=1).parameters[0]
+    assert published["noise"] == {
+        "distribution": "discrete-laplace",
+        "scale": pytest.approx(scale, rel=1e-12),
+    }
 
 
 def test_rows_are_drawn_in_proportion_and_evenly_within_a_bin():

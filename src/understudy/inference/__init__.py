@@ -17,6 +17,9 @@ chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure
+counts        shares of a histogram's bins, given their noisy counts
+stages        what is public of draws by `anchored`
+tempered      draws of θ given those
 allowance     what a round may cost: ε, or ρ with normal noise
 directions    which scores to measure next, and how far to clip them
 rebuilt       what was measured, read back from a published file

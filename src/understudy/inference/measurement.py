@@ -39,6 +39,10 @@ class Noise:
         decay = math.exp(-1 / self.scale)
         return 2 * decay / math.expm1(-1 / self.scale) ** 2
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `parameters.json` says of it."""
+        return {"distribution": self.distribution, "scale": self.scale}
+
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
@@ -77,6 +81,6 @@ class Measurement:
             "kind": self.contribution.kind,
             "definition": self.contribution.to_dict(),
             "noisy": self.noisy.tolist(),
-            "noise": {"distribution": self.noise.distribution, "scale": self.noise.scale},
+            "noise": self.noise.to_dict(),
             "epsilon": self.epsilon,
         } | rho

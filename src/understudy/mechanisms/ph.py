@@ -13,6 +13,7 @@ from understudy.domain.column import Column, Type
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
+from understudy.inference.measurement import Noise
 from understudy.mechanisms.arguments import LARGEST_BINS
 from understudy.mechanisms.base import Mechanism
 from understudy.mechanisms.noise import with_laplace
@@ -145,11 +146,13 @@ class HistogramPlan(Plan):
         request, mechanism = self.request, self.mechanism
         bins = mechanism.bin_count(request.schema.size)
         true = counts(request.columns[self.column.name], self.column, bins)
-        noisy = [perturbed(true, mechanism, request.source) for _ in range(request.tables)]
+        drawn = [perturbed(true, mechanism, request.source) for _ in range(request.tables)]
+        _, noise = drawn[0]
         nothing = ("lipschitz_bound", "local_epsilon", "censored_records", "divergences")
         return Drawn(
-            thetas=[{"counts": each.tolist()} for each in noisy],
+            thetas=[{"counts": noisy.tolist()} for noisy, _ in drawn],
             diagnostics={"parameters": {}} | dict.fromkeys(nothing),
+            released={"noise": noise.to_dict()},
         )
 
 
@@ -181,12 +184,14 @@ def counts(values: np.ndarray, column: Column, bins: int) -> np.ndarray:
     return np.bincount(np.clip(position, 0, bins - 1), minlength=bins)
 
 
-def perturbed(true: np.ndarray, mechanism: PerturbedHistogram, source: Source) -> np.ndarray:
-    """Return the counts with discrete Laplace noise, negative ones raised to zero."""
-    noisy, _ = with_laplace(
+def perturbed(
+    true: np.ndarray, mechanism: PerturbedHistogram, source: Source
+) -> tuple[np.ndarray, Noise]:
+    """Return the counts with noise, negative ones raised to zero, and which noise it is."""
+    noisy, scale = with_laplace(
         true, sensitivity=mechanism.sensitivity, epsilon=mechanism.epsilon, source=source
     )
-    return np.maximum(noisy, 0)
+    return np.maximum(noisy, 0), Noise(scale)
 
 
 def draw_rows(
