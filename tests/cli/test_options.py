@@ -1,6 +1,7 @@
 """What several commands take."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -25,10 +26,15 @@ def test_a_file_that_exists_is_not_overwritten(says, desk, command):
 
 
 def test_where_a_release_is_is_told_and_nobody_need_listen(capsys, monkeypatch):
-    say_where(Path("out"), "Strict.")
-    told = capsys.readouterr().out
-    assert told.startswith("Strict.\n\nsynthetic table  out/public/synthetic.csv\n")
-    assert told.endswith("report           out/internal/report.html  (confidential)\n")
+    made = SimpleNamespace(warning=None, guarantee=SimpleNamespace(headline="Strict."))
+    say_where(Path("out"), made)
+    told = capsys.readouterr()
+    assert told.out.startswith("Strict.\n\nsynthetic table  out/public/synthetic.csv\n")
+    assert told.out.endswith("report           out/internal/report.html  (confidential)\n")
+    assert told.err == ""
+    made.warning = "The model fits badly."
+    say_where(Path("out"), made)
+    assert capsys.readouterr().err == "Warning: The model fits badly.\n"
 
     def broken(text):
         raise BrokenPipeError

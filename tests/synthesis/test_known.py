@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import understudy as us
-from synthesis.test_answering import N, REGRESSION, people
+from synthesis.test_answering import REGRESSION, N, people
 from understudy.questions import asked
 from understudy.support.randomness import Source
 from understudy.synthesis.known import Known

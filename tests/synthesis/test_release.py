@@ -38,7 +38,7 @@ FRAME = pd.DataFrame({"x": [0.25, 0.5]})
 SCHEMA = {"columns": {"x": {"role": "confidential", "type": "continuous", "bounds": [0, 1]}}}
 
 
-def release(count=1, report=lambda: "<p>report</p>"):
+def release(count=1, report=lambda *answers: "<p>report</p>"):
     parameters = tuple({"parameters": {"phi": k}, "schema": SCHEMA} for k in range(count))
     internal = Internal({"n": 2}, report)
     return Release.of(GUARANTEE, (FRAME,) * count, parameters, model=None, internal=internal)
@@ -92,7 +92,7 @@ def test_a_failure_at_any_moment_leaves_nothing_behind(tmp_path, monkeypatch, wh
     elif when == "move":
         monkeypatch.setattr("understudy.synthesis.release._move_into_place", full)
     with pytest.raises(OSError, match="No space"):
-        release(report=full if when == "report" else lambda: "").write(tmp_path / "out")
+        release(report=full if when == "report" else lambda *answers: "").write(tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

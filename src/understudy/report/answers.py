@@ -27,12 +27,15 @@ class Answer:
     """What a release says to a question: public, like the release."""
 
     question: str
+    """What was asked."""
     level: float
     """Of the intervals."""
     about: str
     """Whom the answer is about."""
     estimates: tuple[Interval, ...]
+    """The answers with their intervals."""
     warnings: tuple[str, ...]
+    """What is to be said of them, and of the model."""
     regression: bool = False
     """Whether the estimates are the coefficients of a regression."""
 

@@ -22,6 +22,7 @@ from understudy.domain.skeleton import count_records
 from understudy.domain.tables import Columns, encode
 from understudy.errors import BadInput, Refused
 from understudy.inference.answers import Answers, ask
+from understudy.inference.counts import draws_of_counts, read_counts
 from understudy.inference.evidence import Evidence
 from understudy.inference.finite import of_records
 from understudy.inference.moments import Population
@@ -32,6 +33,8 @@ from understudy.inference.noiseless import (
     shares_of_width,
 )
 from understudy.inference.rebuilt import measurements
+from understudy.inference.shares import Shares
+from understudy.mechanisms import PerturbedHistogram, Summary
 from understudy.mechanisms.published import fits_model
 from understudy.models.base import Model
 from understudy.questions import Question
@@ -42,6 +45,8 @@ Floats = NDArray[np.float64]
 Theta = Mapping[str, Any]
 
 _OWN, _DRAWN = "own", "drawn"
+_COUNT = 400
+"""Draws where the release has none of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +56,8 @@ class Known:
     published: Published
     thetas: Sequence[Theta]
     """Draws of θ."""
+    quiet: Sequence[Theta] | None
+    """Draws as they would be without noise; None where they are made from the evidence."""
     public: Columns
     """The release's rows of public columns."""
     given: bool
@@ -60,25 +67,15 @@ class Known:
     @classmethod
     def of(cls, published: Published, *, given: bool, source: Source) -> Known:
         """Return what is known, or refuse where draws make no intervals."""
-        contents, model = published.contents, published.model
-        intervals = contents.get("intervals")
-        if contents["mechanism"] != "summary" or not isinstance(intervals, dict):
-            raise Refused(
-                f"no intervals are known for releases by {contents['mechanism']}: make the release "
-                f"with summary, whose noise is known."
-            )
-        if intervals.get("valid") is not True:
-            raise Refused(str(intervals.get("reason") or "the release makes no intervals."))
-        draws, estimate = contents.get("draws"), contents.get("estimate")
-        assert model is not None
-        if not (isinstance(draws, list) and draws and _are_thetas([estimate, *draws], model)):
-            raise BadInput(
-                f"the draws of θ in '{published.name}' do not fit its model: the file is damaged."
-            )
+        contents = published.contents
+        reason = Shares.declared(published.schema).no_intervals
+        if reason is not None:
+            raise Refused(reason)
         if not isinstance(contents.get("population"), dict):
             raise BadInput(
                 f"'{published.name}' does not say whom it is about: make the release again."
             )
+        draws, quiet = _draws(published, source)
         public: Columns = {}
         if published.schema.public:
             rows = [
@@ -86,7 +83,7 @@ class Known:
                 for table in published.tables
             ]
             public = {name: np.concatenate([each[name] for each in rows]) for name in rows[0]}
-        return cls(published, draws, public, given, source)
+        return cls(published, draws, quiet, public, given, source)
 
     @property
     def model(self) -> Model:
@@ -155,7 +152,8 @@ class Known:
         rows = count_records(public) if public else rows
         # Without public columns balanced rows leave hardly any noise; with them, it is faster to
         # have more rows.
-        balanced = not public and not schema.rules and self.model.balanced is not None
+        can = model is None or model.balanced is not None
+        balanced = can and not public and not schema.rules
         draw = self.published.mechanism.simulator(
             theta, self.source, schema=schema, model=model, balanced=balanced
         )
@@ -177,14 +175,14 @@ class Known:
 
     def shares(self, question: Question, answers: Answers) -> Sequence[float | None]:
         """Return the share of each interval's width that is due to the noise."""
+        if self.quiet is not None:
+            return self._narrower(question, answers, self.quiet)
         estimate, source = self._position(self.published.contents["estimate"]), self.source
         if not few_parameters(self.evidence, len(answers.chosen)):
             quiet = draws_without_noise(self.evidence, estimate, source, count=len(self.thetas))
             row = self.evidence.population.model
             thetas = [dict(row.constrain(jnp.asarray(z))) for z in quiet]
-            without = self._ask(question, thetas)
-            ratio = np.nanstd(without.values, axis=0) / np.nanstd(answers.values, axis=0)
-            return [float(share) for share in (1 - ratio).clip(0, 1)]
+            return self._narrower(question, answers, thetas)
         positions = np.array([self._position(self.thetas[k]) for k in answers.chosen])
         told = np.asarray(np.isfinite(answers.values).all(axis=0))
         covariances = narrowing(self.evidence, estimate, source)
@@ -192,10 +190,24 @@ class Known:
         found[told] = shares_of_width(answers.values[:, told], positions, covariances)
         return [None if np.isnan(share) else float(share) for share in found]
 
+    def _narrower(
+        self, question: Question, answers: Answers, quiet: Sequence[Theta]
+    ) -> Sequence[float | None]:
+        """Return by how much answers spread less at draws without noise."""
+        quieter = np.nanstd(self._ask(question, quiet).values, axis=0)
+        spread = np.nanstd(answers.values, axis=0)
+        ratio = np.divide(quieter, spread, out=np.ones_like(spread), where=spread > 0)
+        return [float(share) for share in (1 - ratio).clip(0, 1)]
+
     def of_records(
         self, question: Question, answers: Answers
     ) -> tuple[Answers, Sequence[float | None]]:
         """Return the answers about the table's own records, and what of their width is noise."""
+        if self.published.contents["mechanism"] != Summary.name:
+            raise Refused(
+                "only summary measures the table's own records in a way that can be told from the "
+                "population: ask about the population."
+            )
         if self.published.contents["population"]["predictors"] == _DRAWN:
             raise Refused(
                 "the release does not hold the table's own public rows, each once, so nothing can "
@@ -212,6 +224,31 @@ class Known:
         """Return unconstrained coordinates."""
         model = self.evidence.population.model
         return np.asarray(model.unconstrain({name: jnp.asarray(v) for name, v in theta.items()}))
+
+
+def _draws(published: Published, source: Source) -> tuple[Sequence[Theta], Sequence[Theta] | None]:
+    """Return draws of θ, and those without noise where they are made in another way."""
+    contents, mechanism = published.contents, published.contents["mechanism"]
+    if mechanism == Summary.name:
+        assert published.model is not None
+        draws, estimate = contents.get("draws"), contents.get("estimate")
+        listed: list[Any] = draws if isinstance(draws, list) and draws else [None]
+        if not _are_thetas([estimate, *listed], published.model):
+            raise BadInput(
+                f"the draws of θ in '{published.name}' do not fit its model: the file is damaged."
+            )
+        return listed, None
+    if mechanism == PerturbedHistogram.name:
+        counts, scale = read_counts(contents)
+        with_noise, without = (
+            draws_of_counts(counts, scale, source.generator(), count=_COUNT, noise=noise)
+            for noise in (True, False)
+        )
+        return [{"counts": each} for each in with_noise], [{"counts": each} for each in without]
+    raise Refused(
+        f"no intervals are known for releases by {mechanism}: make the release with summary, whose "
+        f"noise is known."
+    )
 
 
 def _are_thetas(given: Sequence[object], model: Model) -> bool:
