@@ -110,7 +110,7 @@ def test_a_failed_replacement_leaves_the_earlier_release_in_place(tmp_path):
     out = release().write(tmp_path / "out")
     before = files(out)
 
-    def interrupt():
+    def interrupt(*answers):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
