@@ -7,12 +7,14 @@ the next proposal is centred at it and as wide as a posterior of effective size 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy._jax import jnp
+from understudy.domain.skeleton import count_records
+from understudy.inference.stages import TemperedStage
 from understudy.mechanisms.fitting import choose_draws, converged_fit, drawn_from, plain
 from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged
 from understudy.mechanisms.request import Request
@@ -36,6 +38,8 @@ class Rung(Confidential):
     """The point, on the public grid."""
     row: Row
     explored: Selection | Fit
+    proposal: Proposal | None = None
+    """Where candidates came from, if the draw is exact: public, and centred at the anchor."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,7 +81,32 @@ class AnchoredPlan(Plan):
             for stage, rung in zip(self.ladder, climbs[-1], strict=True)
         ]
         thetas = [plain(model.constrain(jnp.asarray(rungs[-1].z))) for rungs in climbs]
-        return drawn_from(request, data, last.row, last.explored, thetas=thetas, more=more)
+        drawn = drawn_from(request, data, last.row, last.explored, thetas=thetas, more=more)
+        return replace(drawn, released=self.published(climbs[0]))
+
+    def published(self, rungs: list[Rung]) -> dict[str, Any]:
+        """Return what is told of a climb beside its last point, so that others can infer from it.
+
+        All of it was made from the public anchor and from draws that are paid for: the price is
+        that of every stage's draw, and not of the last alone. An anchor that comes from a
+        confidential reference is protected by nothing, so nothing is told of such a climb; nor of
+        one by chains, whose draws nobody knows the distribution of.
+        """
+        if self.request.sampler != "exact" or "confidential" in self.mechanism.origins:
+            return {}
+        count = self.mechanism.candidate_count(len(rungs[0].z))
+        stages = [
+            TemperedStage(stage.alpha, stage.threshold, rung.proposal, count, rung.z).to_dict()
+            for stage, rung in zip(self.ladder, rungs, strict=True)
+            if rung.proposal is not None
+        ]
+        return {"ladder": stages, "size": population_size(self.request)}
+
+
+def population_size(request: Request) -> int:
+    """Return how many records there are, where that is public, or are declared to be."""
+    skeleton = request.skeleton
+    return count_records(skeleton.public) if skeleton.copied else request.size
 
 
 def climb(
@@ -105,7 +134,7 @@ def climb(
             explored = converged_fit(request, model, data, row, name=name, guess=guess)
             (point,) = choose_draws(explored, 1, source.generator())
         z = np.asarray(model.round_to_grid(point))
-        rungs.append(Rung(z, row, explored))
+        rungs.append(Rung(z, row, explored, proposal if exact else None))
         if exact and number < len(ladder):
             proposal = posterior_proposal(model, z, stage.alpha * request.size, public, source)
     return rungs
