@@ -34,7 +34,9 @@ from understudy.inference.noiseless import (
 )
 from understudy.inference.rebuilt import measurements
 from understudy.inference.shares import Shares
-from understudy.mechanisms import PerturbedHistogram, Summary
+from understudy.inference.stages import read_stages
+from understudy.inference.tempered import draws_after_tempering
+from understudy.mechanisms import Anchored, PerturbedHistogram, Summary
 from understudy.mechanisms.published import fits_model
 from understudy.models.base import Model
 from understudy.questions import Question
@@ -75,7 +77,6 @@ class Known:
             raise BadInput(
                 f"'{published.name}' does not say whom it is about: make the release again."
             )
-        draws, quiet = _draws(published, source)
         public: Columns = {}
         if published.schema.public:
             rows = [
@@ -83,6 +84,7 @@ class Known:
                 for table in published.tables
             ]
             public = {name: np.concatenate([each[name] for each in rows]) for name in rows[0]}
+        draws, quiet = _draws(published, public, source)
         return cls(published, draws, quiet, public, given, source)
 
     @property
@@ -180,8 +182,7 @@ class Known:
         estimate, source = self._position(self.published.contents["estimate"]), self.source
         if not few_parameters(self.evidence, len(answers.chosen)):
             quiet = draws_without_noise(self.evidence, estimate, source, count=len(self.thetas))
-            row = self.evidence.population.model
-            thetas = [dict(row.constrain(jnp.asarray(z))) for z in quiet]
+            thetas = _thetas(self.evidence.population.model, quiet)
             return self._narrower(question, answers, thetas)
         positions = np.array([self._position(self.thetas[k]) for k in answers.chosen])
         told = np.asarray(np.isfinite(answers.values).all(axis=0))
@@ -226,7 +227,9 @@ class Known:
         return np.asarray(model.unconstrain({name: jnp.asarray(v) for name, v in theta.items()}))
 
 
-def _draws(published: Published, source: Source) -> tuple[Sequence[Theta], Sequence[Theta] | None]:
+def _draws(
+    published: Published, public: Columns, source: Source
+) -> tuple[Sequence[Theta], Sequence[Theta] | None]:
     """Return draws of θ, and those without noise where they are made in another way."""
     contents, mechanism = published.contents, published.contents["mechanism"]
     if mechanism == Summary.name:
@@ -245,10 +248,24 @@ def _draws(published: Published, source: Source) -> tuple[Sequence[Theta], Seque
             for noise in (True, False)
         )
         return [{"counts": each} for each in with_noise], [{"counts": each} for each in without]
+    if mechanism == Anchored.name:
+        assert published.model is not None
+        stages = read_stages(contents, published.model)
+        own = contents["population"]["predictors"] == _OWN
+        population = Population(published.model, public, contents["population"]["size"], own)
+        with_noise, without = (
+            draws_after_tempering(population, stages, source, count=_COUNT, noise=noise)
+            for noise in (True, False)
+        )
+        return _thetas(published.model, with_noise), _thetas(published.model, without)
     raise Refused(
         f"no intervals are known for releases by {mechanism}: make the release with summary, whose "
         f"noise is known."
     )
+
+
+def _thetas(model: Model, positions: Floats) -> list[Theta]:
+    return [dict(model.constrain(jnp.asarray(z))) for z in positions]
 
 
 def _are_thetas(given: Sequence[object], model: Model) -> bool:
