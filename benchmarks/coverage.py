@@ -264,7 +264,7 @@ def _naive(case: Case, known: Known) -> tuple[list[Any], list[Any]]:
     """Return the intervals of those who take synthetic rows for records."""
     analyses = []
     for k in range(TABLES):
-        public = known.public
+        public = known.whom.public
         made = known.simulated(known.thetas[k], public, case.size)
         analyses.append(list(case.asked.analyse(made).values()))
     values, variances = np.moveaxis(np.array(analyses), 2, 0)

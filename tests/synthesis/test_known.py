@@ -21,14 +21,15 @@ def known(release, **given):
 
 @pytest.mark.parametrize(
     ("options", "predictors"),
-    [({}, "own"), ({"rows": 500}, "drawn"), ({"tables": 2, "rows": N}, "drawn")],
+    [({}, "own"), ({"rows": 500}, "drawn"), ({"tables": 2, "rows": N}, "reweighted")],
 )
-def test_public_rows_tell_as_much_of_the_population_as_the_records_do(options, predictors):
-    """However many of them the release has: drawing more of the same tells nothing new."""
+def test_public_rows_tell_no_more_of_the_population_than_the_records_do(options, predictors):
+    """Nor more than there are: 1/n and what drawing them adds."""
     release = us.synthesize(REGRESSION, people(1), us.Summary(epsilon=1.0), seed=1, **options)
     assert release.parameters[0]["population"] == {"size": N, "predictors": predictors}
     found = known(release).ask(AGE)
-    spread = people(1)["age"].std() / np.sqrt(N)
+    more = {"own": 1 / N, "drawn": 1 / N + 1 / 500, "reweighted": 1 / N + (2 / N) / 2}[predictors]
+    spread = people(1)["age"].std() * np.sqrt(more)
     assert found.values.std() == pytest.approx(spread, rel=0.2)
 
 
@@ -38,15 +39,17 @@ def test_rows_from_elsewhere_are_taken_as_they_are():
     release = us.synthesize(REGRESSION, people(1), mechanism, predictors=other, seed=1)
     assert release.parameters[0]["population"]["predictors"] == "separate"
     here = known(release)
-    assert here.about == "the population whose predictors the release has"
+    assert "if the records' are distributed alike" in here.about
+    with pytest.raises(us.Refused, match="own public rows"):
+        here.of_records(AGE, here.ask(AGE))
     assert here.ask(AGE).values.std() == pytest.approx(0, abs=1e-9)
 
 
 def test_tables_are_simulated_beside_the_rows_that_are_given():
     release = us.synthesize(REGRESSION, people(1), us.Summary(epsilon=1.0), seed=1)
     here = known(release, given=True)
-    made = here.simulated(here.thetas[0], here.public, N)
-    assert np.array_equal(made["age"], here.public["age"])
+    made = here.simulated(here.thetas[0], here.whom.public, N)
+    assert np.array_equal(made["age"], here.whom.public["age"])
     assert ((made["x"] >= 0) & (made["x"] <= 1)).all()
     assert here.about == "people with the predictors of the release"
 

@@ -25,7 +25,7 @@ def infer(
             "each optionally 'by g'; or a regression such as 'y ~ x + g'.",
         ),
     ],
-    level: Annotated[float, typer.Option(help="Of the intervals.")] = 0.95,
+    level: Annotated[float, typer.Option(help="How often intervals are to hold the truth.")] = 0.95,
     given_predictors: Annotated[
         bool,
         typer.Option(

@@ -18,6 +18,9 @@ from understudy.inference.contribution import (
 from understudy.inference.measurement import GAUSSIAN, LAPLACE, Measurement, Noise
 from understudy.models.base import Model
 
+_LARGEST = 1e15
+"""Beyond it no noise was ever added, and squares of it would not be finite."""
+
 
 def measurements(rounds: Sequence[Mapping[str, Any]], model: Model) -> tuple[Measurement, ...]:
     """Return the rounds of a release, or refuse what no release would hold.
@@ -28,7 +31,7 @@ def measurements(rounds: Sequence[Mapping[str, Any]], model: Model) -> tuple[Mea
     """
     try:
         return tuple(_measurement(each, model) for each in rounds)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise BadInput(
             "the rounds of the release do not fit its model: the file is damaged."
         ) from None
@@ -38,7 +41,7 @@ def _measurement(entry: Mapping[str, Any], model: Model) -> Measurement:
     contribution = _contribution(entry["kind"], entry["definition"], model)
     noisy = np.asarray(entry["noisy"], dtype=np.int64)
     noise = Noise(float(entry["noise"]["scale"]), str(entry["noise"]["distribution"]))
-    known = noise.distribution in (LAPLACE, GAUSSIAN) and noise.scale > 0
+    known = noise.distribution in (LAPLACE, GAUSSIAN) and 0 < noise.scale < _LARGEST
     if noisy.shape != (contribution.width,) or not known:
         raise ValueError("sums that are no measurement of these contributions")
     return Measurement(contribution, noisy, noise, entry["epsilon"], entry.get("rho"))
@@ -49,6 +52,8 @@ def _contribution(kind: str, entry: Mapping[str, Any], model: Model) -> Contribu
     if kind == TableContribution.kind:
         tables = tuple(_table(each, model) for each in entry["tables"])
         weights = tuple(int(each["weight"]) for each in entry["tables"])
+        if min(weights, default=0) < 1:
+            raise ValueError("tables that no record counts in")
         return TableContribution(model, tables, weights, norm=norm)
     if kind != ScoreContribution.kind or entry["unit"] != UNIT:
         raise ValueError("contributions of another kind")

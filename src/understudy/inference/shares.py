@@ -51,12 +51,14 @@ class Shares:
     """k, the most rows of a record."""
     weight: Column | None = None
     """The survey weight."""
+    ruled: bool = False
+    """Whether rows have to obey rules, of which a fit knows nothing."""
 
     @classmethod
     def declared(cls, schema: Schema) -> Shares:
         """Return what a schema says of units and survey weights."""
         unit = None if schema.unit is None else schema.unit.name
-        return cls(unit, schema.rows_per_unit or 1, schema.survey_weight)
+        return cls(unit, schema.rows_per_unit or 1, schema.survey_weight, bool(schema.rules))
 
     @property
     def whole(self) -> int:
@@ -136,5 +138,10 @@ class Shares:
                 f"Rows of one '{self.unit}' hang together in a way that the model does not "
                 f"describe: draws of θ do not say how far an estimate may be off, and no interval "
                 f"can be made from them."
+            )
+        if self.ruled:
+            return (
+                "Rows have to obey the schema's rules, of which a fit knows nothing: draws of θ do "
+                "not say how far an estimate may be off, and no interval can be made from them."
             )
         return None

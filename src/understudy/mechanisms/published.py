@@ -106,7 +106,10 @@ def fits_model(theta: Mapping[str, Any], model: Model) -> bool:
 def numbers(value: object) -> np.ndarray | None:
     """Return finite numbers as an array; None for anything else."""
     try:
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        given = np.asarray(value)
+        if given.dtype.kind not in "biuf":
+            return None
+        values = given.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
         return None
     return values if np.isfinite(values).all() else None

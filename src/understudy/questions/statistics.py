@@ -10,7 +10,8 @@ Each statistic Q of n independent records x with influence function ψ has varia
 The density f(q) is not estimated: Woodruff's interval maps p ± z √(p(1 − p)/n) through the sample's
 quantiles, and its length over 2z is the standard error. It needs no bandwidth, keeps to the domain,
 and is 0 where everybody near the quantile has the same value, as after rounding: a smooth density
-would deny that. Quantiles interpolate between neighbours, as NumPy and R do unless told otherwise.
+would deny that. Quantiles interpolate between neighbours so that the k-th of n values is the one at
+(k − ½)/n: with other rules, those of evenly spread values would lean to the middle.
 
 R. S. Woodruff (1952), Confidence intervals for medians and other position measures, Journal of the
 American Statistical Association 47, 635-646, doi:10.1080/01621459.1952.10483443.
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +31,7 @@ from understudy.domain.tables import Columns
 
 Floats = NDArray[np.float64]
 
+_METHOD: Final = "hazen"
 _REACH = 1.96
 """Standard errors of p over which Woodruff's interval reaches."""
 _AROUND = 0.01
@@ -98,7 +101,7 @@ class Quantile(Statistic):
     def value(self, columns: Columns) -> float:
         """Return the quantile."""
         values = columns[self.column]
-        return float(np.quantile(values, self.p)) if len(values) else np.nan
+        return float(np.quantile(values, self.p, method=_METHOD)) if len(values) else np.nan
 
     def variance(self, columns: Columns) -> float:
         """Return the square of Woodruff's standard error."""
@@ -107,7 +110,7 @@ class Quantile(Statistic):
             return np.nan
         around = _REACH * np.sqrt(self.p * (1 - self.p) / len(values))
         ends = np.clip([self.p - around, self.p + around], 0, 1)
-        lower, upper = np.quantile(values, ends)
+        lower, upper = np.quantile(values, ends, method=_METHOD)
         # Where an end of p's interval was cut off, the rest stands for as much as is left of it.
         return float(((upper - lower) / (ends[1] - ends[0]) * around / _REACH) ** 2)
 

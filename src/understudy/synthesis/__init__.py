@@ -10,6 +10,7 @@ promise        the guarantee, with its assumptions
 measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written
 opening        a release as it was published, read back
+whom           whose public rows a release has, and how much they tell
 known          what is known of θ from a release, and how tables are simulated from it
 answering      `infer`: what a release says to a question, with intervals
 pooling        `pool`: analyses of a release's several tables, combined

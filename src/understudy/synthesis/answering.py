@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from understudy.errors import BadInput
-from understudy.inference.answers import Answers
+from understudy.inference.answers import TOO_MUCH, Answers
 from understudy.mechanisms import Anchored
 from understudy.models.base import Model
 from understudy.questions import asked
@@ -65,14 +65,18 @@ def infer(
     Returns:
         Estimates with intervals; print it, or see `to_json` and `figure`.
     """
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+    if (
+        isinstance(level, bool)
+        or not isinstance(level, int | float | np.floating)
+        or not 0 < level < 1
+    ):
         raise BadInput(f"`level` must be a number between 0 and 1, not {level!r}.")
     if given_predictors and finite:
         raise BadInput(
             "`given_predictors` and `finite` are two different questions: leave out one of them."
         )
     published = opened(release, model)
-    put = asked(question, published.schema)
+    level, put = float(level), asked(question, published.schema)
     known = Known.of(published, given=given_predictors or finite, source=Source(seed))
     answers = known.ask(put)
     shares: Sequence[float | None] = [None] * len(answers.names)
@@ -104,7 +108,7 @@ def headlines(release: Release) -> tuple[Interval, ...]:
     except Exception:  # noqa: BLE001 - what is charged must be written, if without intervals
         return ()
     found = intervals(answers, [None] * len(answers.names), _LEVEL)
-    return tuple(each for each in found if each.name in put.names)
+    return tuple(e for e in found if e.name in put.names and math.isfinite(e.estimate))
 
 
 def intervals(
@@ -117,6 +121,12 @@ def intervals(
         shares: What of each width is due to the noise.
         level: Of the intervals.
     """
+    most = 1 - 2 / (len(answers.values) + 1)
+    if level > most:
+        raise BadInput(
+            f"`level` must be at most {most:.3f} here, because no more than {len(answers.values)} "
+            f"draws of θ tell how far an answer may be off."
+        )
     each = zip(answers.names, answers.values.T, shares, strict=True)
     return tuple(_interval(name, values, share, level) for name, values, share in each)
 
@@ -141,9 +151,9 @@ def _doubts(answers: Answers, estimates: Sequence[Interval]) -> Sequence[str]:
             said.append(
                 f"'{each.name}' could not be told in {missing} of {len(values)} simulated tables."
             )
-        if noise > 0.5:
+        if noise > TOO_MUCH:
             said.append(
-                f"'{each.name}' is known so well that simulation has most of its spread: its "
-                f"interval is approximate."
+                f"'{each.name}' could not be simulated precisely enough: its interval is wider "
+                f"than it need be."
             )
     return said

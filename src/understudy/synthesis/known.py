@@ -1,7 +1,7 @@
 """What is known of θ from a release, and how tables are simulated from it.
 
-About whom. Where public predictors were copied from the table, they are a sample from the
-population, too: each draw weighs them anew, by a Bayesian bootstrap, unless they are given.
+Where public rows are a sample from the population, each draw weighs them anew (`whom.py`), unless
+they are given.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy._jax import jnp
-from understudy.domain.frames import frame_of
 from understudy.domain.satisfying import draw_satisfying
-from understudy.domain.schema import Role
 from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns, encode
+from understudy.domain.tables import Columns
 from understudy.errors import BadInput, Refused
 from understudy.inference.answers import Answers, ask
 from understudy.inference.counts import draws_of_counts, read_counts
@@ -37,16 +35,16 @@ from understudy.inference.shares import Shares
 from understudy.inference.stages import read_stages
 from understudy.inference.tempered import draws_after_tempering
 from understudy.mechanisms import Anchored, PerturbedHistogram, Summary
-from understudy.mechanisms.published import fits_model
+from understudy.mechanisms.published import fits_model, numbers
 from understudy.models.base import Model
 from understudy.questions import Question
 from understudy.support.randomness import Source
 from understudy.synthesis.opening import Published
+from understudy.synthesis.whom import OWN, Whom
 
 Floats = NDArray[np.float64]
 Theta = Mapping[str, Any]
 
-_OWN, _DRAWN = "own", "drawn"
 _COUNT = 400
 """Draws where the release has none of its own."""
 
@@ -60,8 +58,8 @@ class Known:
     """Draws of θ."""
     quiet: Sequence[Theta] | None
     """Draws as they would be without noise; None where they are made from the evidence."""
-    public: Columns
-    """The release's rows of public columns."""
+    whom: Whom
+    """Whose public rows the release has."""
     given: bool
     """Whether the question is about people with just these predictors."""
     source: Source
@@ -69,23 +67,12 @@ class Known:
     @classmethod
     def of(cls, published: Published, *, given: bool, source: Source) -> Known:
         """Return what is known, or refuse where draws make no intervals."""
-        contents = published.contents
         reason = Shares.declared(published.schema).no_intervals
         if reason is not None:
             raise Refused(reason)
-        if not isinstance(contents.get("population"), dict):
-            raise BadInput(
-                f"'{published.name}' does not say whom it is about: make the release again."
-            )
-        public: Columns = {}
-        if published.schema.public:
-            rows = [
-                encode(frame_of(table), published.schema, roles=(Role.PUBLIC,), name=published.name)
-                for table in published.tables
-            ]
-            public = {name: np.concatenate([each[name] for each in rows]) for name in rows[0]}
-        draws, quiet = _draws(published, public, source)
-        return cls(published, draws, quiet, public, given, source)
+        whom = Whom.of(published)
+        draws, quiet = _draws(published, whom, source)
+        return cls(published, draws, quiet, whom, given, source)
 
     @property
     def model(self) -> Model:
@@ -94,30 +81,17 @@ class Known:
         return self.published.model
 
     @property
-    def copied(self) -> bool:
-        """Whether public rows were copied from the table, or drawn from it."""
-        return self.published.contents["population"]["predictors"] in (_OWN, _DRAWN)
-
-    @property
-    def size(self) -> int:
-        """How many records there are, or are declared to be."""
-        return int(self.published.contents["population"]["size"])
-
-    @property
     def about(self) -> str:
         """Whom answers are about."""
-        if not self.public:
-            return "the population"
-        if self.given:
+        if self.given and self.whom.public:
             return "people with the predictors of the release"
-        if self.copied:
-            return "the population that the records are a sample of"
-        return "the population whose predictors the release has"
+        return self.whom.population
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the release's own check of the model says."""
-        said = self.published.contents.get("check", {}).get("warning")
+        check = self.published.contents.get("check")
+        said = check.get("warning") if isinstance(check, dict) else None
         return () if said is None else (str(said),)
 
     def ask(self, question: Question) -> Answers:
@@ -129,24 +103,11 @@ class Known:
 
         def simulate(number: int, rows: int) -> Columns:
             # Both tables of a draw have the same weights: they belong to the population.
-            public = self._rows(np.random.default_rng([seed, number]), rows)
+            weights = np.random.default_rng([seed, number])
+            public = self.whom.rows(rows, weights, self.source.generator(), given=self.given)
             return self.simulated(thetas[number], public, rows)
 
         return ask(question, simulate, draws=len(thetas))
-
-    def _rows(self, weights: np.random.Generator, rows: int) -> Columns:
-        """Return public rows for about so many, weighed by chance where they are a sample."""
-        if not self.public:
-            return {}
-        available = count_records(self.public)
-        if self.given or not self.copied:
-            chosen = np.tile(np.arange(available), -(-rows // available))
-        else:
-            # Were they drawn from fewer rows, or from more, they still tell as much as records do.
-            mass = np.cumsum(weights.standard_gamma(self.size / available, size=available))
-            places = (np.arange(rows) + self.source.generator().random()) / rows
-            chosen = np.searchsorted(mass, places * mass[-1], side="right")
-        return {name: values[chosen] for name, values in self.public.items()}
 
     def simulated(self, theta: Theta, public: Columns, rows: int) -> Columns:
         """Return a table at θ, beside public rows, or of so many where there are none."""
@@ -167,13 +128,14 @@ class Known:
     def evidence(self) -> Evidence:
         """What was measured."""
         contents, row = self.published.contents, self.model.row or self.model
-        prior = contents.get("prior")
-        if isinstance(prior, dict):
-            normal = np.asarray(prior["mean"]), np.asarray(prior["covariance"])
-            row = replace(row, normal_prior=normal)
-        own = contents["population"]["predictors"] == _OWN
-        population = Population(row, self.public, self.size, own)
-        return Evidence(population, measurements(contents["rounds"], row))
+        prior, rounds = contents.get("prior"), contents.get("rounds")
+        if prior is not None:
+            row = replace(row, normal_prior=_normal(prior, row, self.published.name))
+        population = Population(row, self.whom.public, self.whom.size, self.whom.predictors == OWN)
+        measured = measurements(rounds if isinstance(rounds, list) else [], row)
+        if not measured:
+            raise BadInput(f"'{self.published.name}' holds no rounds: the file is damaged.")
+        return Evidence(population, measured)
 
     def shares(self, question: Question, answers: Answers) -> Sequence[float | None]:
         """Return the share of each interval's width that is due to the noise."""
@@ -209,7 +171,7 @@ class Known:
                 "only summary measures the table's own records in a way that can be told from the "
                 "population: ask about the population."
             )
-        if self.published.contents["population"]["predictors"] == _DRAWN:
+        if self.whom.predictors not in (None, OWN):
             raise Refused(
                 "the release does not hold the table's own public rows, each once, so nothing can "
                 "be said of its very records: ask about the population, or make a release of as "
@@ -228,7 +190,7 @@ class Known:
 
 
 def _draws(
-    published: Published, public: Columns, source: Source
+    published: Published, whom: Whom, source: Source
 ) -> tuple[Sequence[Theta], Sequence[Theta] | None]:
     """Return draws of θ, and those without noise where they are made in another way."""
     contents, mechanism = published.contents, published.contents["mechanism"]
@@ -238,7 +200,8 @@ def _draws(
         listed: list[Any] = draws if isinstance(draws, list) and draws else [None]
         if not _are_thetas([estimate, *listed], published.model):
             raise BadInput(
-                f"the draws of θ in '{published.name}' do not fit its model: the file is damaged."
+                f"'{published.name}' holds no draws of θ that fit its model: name the public "
+                f"directory of a release, or the file is damaged."
             )
         return listed, None
     if mechanism == PerturbedHistogram.name:
@@ -251,8 +214,7 @@ def _draws(
     if mechanism == Anchored.name:
         assert published.model is not None
         stages = read_stages(contents, published.model)
-        own = contents["population"]["predictors"] == _OWN
-        population = Population(published.model, public, contents["population"]["size"], own)
+        population = Population(published.model, whom.public, whom.size, whom.predictors == OWN)
         with_noise, without = (
             draws_after_tempering(population, stages, source, count=_COUNT, noise=noise)
             for noise in (True, False)
@@ -269,4 +231,17 @@ def _thetas(model: Model, positions: Floats) -> list[Theta]:
 
 
 def _are_thetas(given: Sequence[object], model: Model) -> bool:
-    return all(isinstance(theta, dict) and fits_model(theta, model) for theta in given)
+    if not all(isinstance(theta, dict) and fits_model(theta, model) for theta in given):
+        return False
+    positions = [model.unconstrain(theta) for theta in given]  # type: ignore[arg-type]
+    return bool(np.isfinite(positions).all())
+
+
+def _normal(prior: object, model: Model, name: str) -> tuple[Floats, Floats]:
+    """Return the prior that an earlier release made, or refuse what is none."""
+    told = prior if isinstance(prior, dict) else {}
+    mean, covariance = numbers(told.get("mean")), numbers(told.get("covariance"))
+    shape = (model.dimension,)
+    if mean is None or covariance is None or (mean.shape, covariance.shape) != (shape, 2 * shape):
+        raise BadInput(f"what '{name}' says of its prior cannot be: the file is damaged.")
+    return mean, covariance

@@ -5,6 +5,7 @@ Nothing here needs the confidential table, and nothing that a published file say
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from understudy.mechanisms.published import read_parameters
 from understudy.mechanisms.registry import BY_NAME, without_model
 from understudy.models.base import Model
 from understudy.synthesis.release import Release
+
+_NUMBERED = re.compile(r"synthetic-(\d+)\.csv")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,5 +82,5 @@ def _read(release: Release | str | Path) -> tuple[dict[str, Any], tuple[Tabular,
     beside = file.with_name(file.name.replace("parameters", "synthetic")).with_suffix(".csv")
     if path.is_file():
         return contents, (beside,), str(file)
-    others = sorted(path.glob("synthetic-*.csv"))
-    return contents, (beside, *others), str(file)
+    numbered = {int(m[1]): each for each in path.iterdir() if (m := _NUMBERED.fullmatch(each.name))}
+    return contents, (beside, *(numbered[k] for k in sorted(numbered))), str(file)

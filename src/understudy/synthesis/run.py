@@ -173,7 +173,8 @@ def _published(theta: dict[str, Any], request: Request) -> dict[str, Any]:
 def _population(request: Request) -> dict[str, Any]:
     """Return how many records there are, as far as that is public, and whose the public rows are.
 
-    `own`: those of the table, each once; `drawn`: drawn from them; `separate`: from elsewhere.
+    `own`: those of the table, each once; `drawn`: drawn from them; `reweighted`: drawn by weights
+    of each table's own; `separate`: from elsewhere.
     """
     skeleton, size = request.skeleton, request.size or request.schema.size
     if not skeleton.public:
@@ -181,8 +182,9 @@ def _population(request: Request) -> dict[str, Any]:
     if not skeleton.copied:
         return {"size": size, "predictors": "separate"}
     size = count_records(skeleton.public)
-    own = size == skeleton.rows and not skeleton.reweighted
-    return {"size": size, "predictors": "own" if own else "drawn"}
+    if skeleton.reweighted:
+        return {"size": size, "predictors": "reweighted"}
+    return {"size": size, "predictors": "own" if size == skeleton.rows else "drawn"}
 
 
 @dataclass(frozen=True)
