@@ -72,16 +72,18 @@ def test_a_damaged_file_is_refused(change):
         read_stages({"ladder": [stage]}, MODEL)
 
 
-@pytest.mark.parametrize("ladder", [[], None, "tall", [STAGE.to_dict() | {"drawn": "here"}]])
+@pytest.mark.parametrize(
+    "ladder", [[], None, "tall", [STAGE.to_dict()] * 31, [STAGE.to_dict() | {"drawn": "here"}]]
+)
 def test_a_ladder_that_is_none_is_refused(ladder):
     with pytest.raises(BadInput, match="damaged"):
         read_stages({"ladder": ladder}, MODEL)
 
 
-@pytest.mark.parametrize("less", [{"threshold": 0.5}, {"candidates": 10}])
-def test_what_was_not_tried_is_refused(less):
+@pytest.mark.parametrize("other", [{"threshold": 0.5}, {"candidates": 10}, {"candidates": 10**12}])
+def test_what_was_not_tried_is_refused(other):
     with pytest.raises(Refused, match="found to be right"):
-        read_stages({"ladder": [STAGE.to_dict() | less]}, MODEL)
+        read_stages({"ladder": [STAGE.to_dict() | other]}, MODEL)
 
 
 def test_more_parameters_than_were_tried_are_refused():

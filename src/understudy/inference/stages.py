@@ -29,8 +29,9 @@ from understudy.score import Row, score
 Floats = NDArray[np.float64]
 
 MOST_PARAMETERS = 5
-LOWEST_THRESHOLD, FEWEST_CANDIDATES = 1.0, 1000
+LOWEST_THRESHOLD, FEWEST_CANDIDATES, MOST_CANDIDATES = 1.0, 1000, 2**16
 """Within these intervals were found to hold what they should."""
+MOST_STAGES = 30
 _BLOCK = 64
 
 
@@ -109,20 +110,24 @@ def read_stages(published: Mapping[str, Any], model: Model) -> tuple[TemperedSta
     listed: Sequence[Mapping[str, Any]] = published["ladder"]
     try:
         stages = tuple(map(TemperedStage.from_dict, listed))
-        if not stages or any(len(each.drawn) != model.dimension for each in stages):
+        if not 1 <= len(stages) <= MOST_STAGES:
+            raise ValueError("no stages, or more than there may be")
+        if any(len(each.drawn) != model.dimension for each in stages):
             raise ValueError("coordinates that are not the model's")
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadInput(
             "what the release says of its stages cannot be read: the file is damaged."
         ) from None
     if any(
-        stage.threshold < LOWEST_THRESHOLD or stage.candidates < FEWEST_CANDIDATES
+        stage.threshold < LOWEST_THRESHOLD
+        or not FEWEST_CANDIDATES <= stage.candidates <= MOST_CANDIDATES
         for stage in stages
     ):
         raise Refused(
             f"intervals from a release by anchored were found to be right with a `threshold` of "
-            f"{LOWEST_THRESHOLD:g} or more and at least {FEWEST_CANDIDATES:,} `candidates`, and "
-            f"this one was made with less: make a release by summary for intervals."
+            f"{LOWEST_THRESHOLD:g} or more and {FEWEST_CANDIDATES:,} to {MOST_CANDIDATES:,} "
+            f"`candidates`, and this one was made with others: make a release by summary for "
+            f"intervals."
         )
     return stages
 
