@@ -62,7 +62,9 @@ def test_a_release_that_does_not_say_is_refused(published):
         lambda stage: stage.update(drawn=[0.0]),
         lambda stage: stage.update(root=[[1.0, 0.0]]),
         lambda stage: stage.update(anchor=[0.0, float("nan")]),
+        lambda stage: stage.update(root=[[1.0, 0.0], [0.0, 0.0]]),
         lambda stage: stage.update(candidates="many"),
+        lambda stage: stage.update(candidates=float("inf")),
     ],
 )
 def test_a_damaged_file_is_refused(change):

@@ -57,8 +57,10 @@ class TemperedStage:
         numbers = float(contents["alpha"]), float(contents["threshold"])
         if not anchor.shape == drawn.shape == (len(drawn),) or root.shape != 2 * drawn.shape:
             raise ValueError("coordinates of different lengths")
-        if not (np.isfinite([*numbers, *anchor, *drawn, *root.flat]).all() and min(numbers) > 0):
-            raise ValueError("a number that is not finite, or not positive")
+        if not np.isfinite([*numbers, *anchor, *drawn, *root.flat]).all():
+            raise ValueError("a number that is not finite")
+        if min(*numbers, *np.diag(root)) <= 0 or np.triu(root, 1).any():
+            raise ValueError("a weight, threshold or scale that is none")
         return cls(*numbers, Proposal(anchor, root), int(contents["candidates"]), drawn)
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,7 +116,7 @@ def read_stages(published: Mapping[str, Any], model: Model) -> tuple[TemperedSta
             raise ValueError("no stages, or more than there may be")
         if any(len(each.drawn) != model.dimension for each in stages):
             raise ValueError("coordinates that are not the model's")
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise BadInput(
             "what the release says of its stages cannot be read: the file is damaged."
         ) from None
