@@ -34,25 +34,23 @@ def test_without_noise_the_likelihood_is_that_of_the_count():
         np.testing.assert_allclose(likelihood(count, 0.0, LAMBDAS), expected, rtol=1e-12)
 
 
-def brute_force(noisy, scale, levels, widths):
-    """Return the probability of every combination of levels of three bins.
+def brute_force(noisy, scale, edges):
+    """Return the probability of every combination of levels of three bins, and the levels.
 
-    The prior is written down once more: σ and π from their lists, each as likely as another.
+    The prior is written down once more: σ and π from their lists, each as likely as another; an
+    empty bin, or a logarithm that lies between two edges.
     """
+    levels = np.append(0, np.exp((edges[1:] + edges[:-1]) / 2))
     seen = [likelihood(each, scale, levels) for each in noisy]
-    anew = np.append(0.5, 0.5 * widths[1:] / widths[1:].sum())
+    anew = np.append(0.5, 0.5 * np.diff(edges) / (edges[-1] - edges[0]))
     total = np.zeros((len(levels),) * 3)
     for sigma, leap in itertools.product((0.05, 0.1, 0.2, 0.4, 0.8), (0.01, 0.03, 0.1, 0.3)):
-        after = np.empty((len(levels), len(levels)))
-        for before in range(len(levels)):
-            near = np.zeros(len(levels))
-            if before == 0:
-                near[0] = 1
-            else:
-                steps = np.log(levels[1:] / levels[before])
-                near[1:] = scipy.stats.norm.pdf(steps, scale=sigma) * widths[1:]
-                near /= near.sum()
-            after[before] = (1 - leap) * near + leap * anew
+        after = np.zeros((len(levels), len(levels)))
+        after[0, 0] = 1
+        for k in range(1, len(levels)):
+            after[k, 1:] = np.diff(scipy.stats.norm.cdf(edges, np.log(levels[k]), sigma))
+            after[k] /= after[k].sum()
+        after = (1 - leap) * after + leap * anew
         total += np.einsum("i,ij,jk->ijk", anew * seen[0], after * seen[1], after * seen[2])
     return total / total.sum()
 
@@ -60,17 +58,28 @@ def brute_force(noisy, scale, levels, widths):
 @pytest.mark.parametrize(("noisy", "scale"), [((0, 4, 30), 3.0), ((9, 0, 0), 8.0)])
 def test_draws_are_those_of_a_sum_over_all_levels_of_all_bins(noisy, scale):
     histogram = counts._Histogram.of(np.array(noisy), scale)
-    levels = histogram.levels
-    exact = brute_force(noisy, scale, levels, histogram.widths)
+    edges = np.append(histogram.lower[1:], histogram.upper[-1])
+    exact = brute_force(noisy, scale, edges)
     drawn = counts._draws(histogram, np.random.default_rng(1), 20_000)
     for j in range(3):
         marginal = exact.sum(axis=tuple({0, 1, 2} - {j}))
         assert np.mean(drawn[:, j] == 0) == pytest.approx(marginal[0], abs=0.02)
-        for k in (len(levels) // 3, len(levels) // 2, 2 * len(levels) // 3):
-            edge = levels[k] * np.exp(histogram.widths[k] / 2)
-            assert np.mean(drawn[:, j] < edge) == pytest.approx(marginal[: k + 1].sum(), abs=0.02)
+        for k in (len(edges) // 3, len(edges) // 2, 2 * len(edges) // 3):
+            below = np.mean(drawn[:, j] < np.exp(edges[k]))
+            assert below == pytest.approx(marginal[: k + 1].sum(), abs=0.02)
     both_empty = exact[:, 0, 0].sum()
     assert np.mean((drawn[:, 1:] == 0).all(axis=1)) == pytest.approx(both_empty, abs=0.02)
+
+
+def test_levels_that_no_bin_needs_are_left_out_and_change_nothing():
+    """A heap of a million beside small bins: few levels, and the same draws of the small ones."""
+    generator = np.random.default_rng(0)
+    histogram = counts._Histogram.of(np.array([3, 1_000_000, 5, 0, 4]), 1.0)
+    assert len(histogram.levels) < 400
+    assert histogram.transition(0.1, 0.1).sum(axis=1).max() <= 1 + 1e-12
+    heap = counts._draws(histogram, generator, 2000)[:, 1]
+    assert heap.mean() == pytest.approx(1_000_000, abs=100)
+    assert heap.std() == pytest.approx(1000, rel=0.1)
 
 
 BINS = 45
@@ -186,6 +195,19 @@ def test_a_release_says_all_that_is_needed():
 def test_counts_with_unknown_noise_are_refused(noise):
     with pytest.raises(BadInput, match="does not say how much noise"):
         read_counts({"parameters": {"counts": [1, 2]}, "noise": noise})
+
+
+@pytest.mark.parametrize(
+    ("noisy", "scale", "problem", "words"),
+    [
+        ([1, 10**15], 1.0, BadInput, "more records than any table"),
+        ([1, 2], 1e5, Refused, "next to nothing"),
+    ],
+)
+def test_numbers_that_would_take_forever_are_refused(noisy, scale, problem, words):
+    noise = {"distribution": "discrete-laplace", "scale": scale}
+    with pytest.raises(problem, match=words):
+        read_counts({"parameters": {"counts": noisy}, "noise": noise})
 
 
 def test_more_bins_than_draws_fit_into_memory_for_are_refused():

@@ -62,7 +62,9 @@ def test_a_release_that_does_not_say_is_refused(published):
         lambda stage: stage.update(drawn=[0.0]),
         lambda stage: stage.update(root=[[1.0, 0.0]]),
         lambda stage: stage.update(anchor=[0.0, float("nan")]),
+        lambda stage: stage.update(root=[[1.0, 0.0], [0.0, 0.0]]),
         lambda stage: stage.update(candidates="many"),
+        lambda stage: stage.update(candidates=float("inf")),
     ],
 )
 def test_a_damaged_file_is_refused(change):
@@ -72,16 +74,18 @@ def test_a_damaged_file_is_refused(change):
         read_stages({"ladder": [stage]}, MODEL)
 
 
-@pytest.mark.parametrize("ladder", [[], None, "tall", [STAGE.to_dict() | {"drawn": "here"}]])
+@pytest.mark.parametrize(
+    "ladder", [[], None, "tall", [STAGE.to_dict()] * 31, [STAGE.to_dict() | {"drawn": "here"}]]
+)
 def test_a_ladder_that_is_none_is_refused(ladder):
     with pytest.raises(BadInput, match="damaged"):
         read_stages({"ladder": ladder}, MODEL)
 
 
-@pytest.mark.parametrize("less", [{"threshold": 0.5}, {"candidates": 10}])
-def test_what_was_not_tried_is_refused(less):
+@pytest.mark.parametrize("other", [{"threshold": 0.5}, {"candidates": 10}, {"candidates": 10**12}])
+def test_what_was_not_tried_is_refused(other):
     with pytest.raises(Refused, match="found to be right"):
-        read_stages({"ladder": [STAGE.to_dict() | less]}, MODEL)
+        read_stages({"ladder": [STAGE.to_dict() | other]}, MODEL)
 
 
 def test_more_parameters_than_were_tried_are_refused():

@@ -34,8 +34,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, ndtr
 
+from understudy.domain.skeleton import LARGEST_ROWS
 from understudy.errors import BadInput, Refused
 from understudy.inference.measurement import LAPLACE
 
@@ -44,6 +45,8 @@ Wholes = NDArray[np.int64]
 
 LARGEST_BINS = 10_000
 """With more of them, draws of all their shares would not fit into memory."""
+LARGEST_SCALE = 1000.0
+"""Of the noise: with more, every count from nothing to thousands is as likely as any other."""
 _SIGMAS = (0.05, 0.1, 0.2, 0.4, 0.8)
 _LEAPS = (0.01, 0.03, 0.1, 0.3)
 _SMALLEST = 0.1
@@ -72,10 +75,19 @@ def read_counts(published: Mapping[str, Any]) -> tuple[Wholes, float]:
             "how far they are off: make intervals from the first table of a release."
         )
     counts = np.asarray(published["parameters"]["counts"], dtype=np.int64)
+    if counts.max() > LARGEST_ROWS + _REACH * scale:
+        raise BadInput(
+            "a bin of the release has more records than any table may have: the file is damaged."
+        )
     if len(counts) > LARGEST_BINS:
         raise Refused(
             f"the release has {len(counts):,} bins, and intervals are made for up to "
             f"{LARGEST_BINS:,}: make a release with fewer `bins`."
+        )
+    if scale > LARGEST_SCALE:
+        raise Refused(
+            f"the counts of the release have so much noise that they say next to nothing, and no "
+            f"intervals are made: make a release with an `epsilon` above {2 / LARGEST_SCALE:g}."
         )
     return counts, float(scale)
 
@@ -113,39 +125,55 @@ class _Histogram:
     """Levels of λ, and how likely what was published of each bin is at the plausible ones."""
 
     levels: Floats
-    """0, then ever larger λ."""
-    widths: Floats
-    """How much of the logarithmic scale each stands for."""
+    """0, then ever larger λ, but none that is plausible for no bin."""
+    lower: Floats
+    upper: Floats
+    """The stretch of log λ that each level stands for; for 0 there is none."""
+    ends: tuple[float, float]
+    """Between which log λ lies."""
     likelihoods: Sequence[tuple[slice, Floats]]
     """Which levels are plausible for each bin, and the likelihoods of these."""
 
     @classmethod
     def of(cls, counts: Wholes, scale: float) -> _Histogram:
+        """Return what follows from counts with noise of this scale, or with none."""
         largest = float(counts.max())
         top = largest + _REACH * scale + 8 * math.sqrt(largest + _REACH)
         above = [_SMALLEST]
         while above[-1] < top:
             spread = math.sqrt(above[-1] + 2 * scale**2)
             above.append(above[-1] + min(_STEP * above[-1], _DEVIATIONS * spread))
-        levels = np.array([0.0, *above])
-        widths = np.append(0.0, np.gradient(np.log(above)))
-        by_count = {k: _plausible(likelihood(k, scale, levels)) for k in np.unique(counts).tolist()}
-        return cls(levels, widths, [by_count[k] for k in counts.tolist()])
+        levels, heights = np.array([0.0, *above]), np.log(above)
+        edges = np.concatenate([heights[:1], (heights[1:] + heights[:-1]) / 2, heights[-1:]])
+        different, which = np.unique(counts, return_inverse=True)
+        plausible = [_plausible(likelihood(k, scale, levels)) for k in different.tolist()]
+        wanted = np.zeros(len(levels), dtype=bool)
+        for place, _ in plausible:
+            wanted[place] = True
+        moved = np.append(0, np.cumsum(wanted))
+        placed = [(slice(moved[p.start], moved[p.stop]), seen) for p, seen in plausible]
+        lower, upper = np.append(-np.inf, edges[:-1]), np.append(-np.inf, edges[1:])
+        ends = float(edges[0]), float(edges[-1])
+        likelihoods = [placed[k] for k in which]
+        return cls(levels[wanted], lower[wanted], upper[wanted], ends, likelihoods)
 
     @property
     def anew(self) -> Floats:
         """The probability of each level in a bin that has nothing to do with the one before it."""
-        even = self.widths / self.widths.sum() / 2
-        even[0] = 0.5
-        return even
+        whole = self.ends[1] - self.ends[0]
+        with np.errstate(invalid="ignore"):
+            return np.where(self.levels > 0, (self.upper - self.lower) / whole / 2, 0.5)
 
     def transition(self, sigma: float, leap: float) -> Floats:
         """Return the probability of each level (columns) after each level (rows)."""
-        heights = np.log(self.levels[1:])
-        near = np.exp(-0.5 * ((heights[:, None] - heights) / sigma) ** 2) * self.widths[1:]
-        stays = np.zeros((len(self.levels), len(self.levels)))
-        stays[0, 0] = 1.0
-        stays[1:, 1:] = near / near.sum(axis=1, keepdims=True)
+        empty = self.levels == 0
+        with np.errstate(divide="ignore"):
+            heights = np.log(self.levels)[:, None]
+        with np.errstate(invalid="ignore"):
+            lower, upper, first, last = (
+                ndtr((place - heights) / sigma) for place in (self.lower, self.upper, *self.ends)
+            )
+            stays = np.where(empty[:, None], empty, (upper - lower) / (last - first))
         return (1 - leap) * stays + leap * self.anew
 
 
@@ -188,8 +216,10 @@ def _draws(histogram: _Histogram, generator: np.random.Generator, count: int) ->
         if times
     ]
     places = generator.permutation(np.concatenate(chosen))
-    within = histogram.widths[places] * (generator.random(places.shape) - 0.5)
-    return np.asarray(histogram.levels[places] * np.exp(within))
+    lower, upper = histogram.lower[places], histogram.upper[places]
+    with np.errstate(invalid="ignore"):
+        within = lower + (upper - lower) * generator.random(places.shape)
+    return np.where(histogram.levels[places] > 0, np.exp(within), 0.0)
 
 
 def _forwards(histogram: _Histogram, transition: Floats) -> tuple[float, list[Floats]]:

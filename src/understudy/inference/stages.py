@@ -29,8 +29,9 @@ from understudy.score import Row, score
 Floats = NDArray[np.float64]
 
 MOST_PARAMETERS = 5
-LOWEST_THRESHOLD, FEWEST_CANDIDATES = 1.0, 1000
+LOWEST_THRESHOLD, FEWEST_CANDIDATES, MOST_CANDIDATES = 1.0, 1000, 2**16
 """Within these intervals were found to hold what they should."""
+MOST_STAGES = 30
 _BLOCK = 64
 
 
@@ -56,8 +57,10 @@ class TemperedStage:
         numbers = float(contents["alpha"]), float(contents["threshold"])
         if not anchor.shape == drawn.shape == (len(drawn),) or root.shape != 2 * drawn.shape:
             raise ValueError("coordinates of different lengths")
-        if not (np.isfinite([*numbers, *anchor, *drawn, *root.flat]).all() and min(numbers) > 0):
-            raise ValueError("a number that is not finite, or not positive")
+        if not np.isfinite([*numbers, *anchor, *drawn, *root.flat]).all():
+            raise ValueError("a number that is not finite")
+        if min(*numbers, *np.diag(root)) <= 0 or np.triu(root, 1).any():
+            raise ValueError("a weight, threshold or scale that is none")
         return cls(*numbers, Proposal(anchor, root), int(contents["candidates"]), drawn)
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,20 +112,24 @@ def read_stages(published: Mapping[str, Any], model: Model) -> tuple[TemperedSta
     listed: Sequence[Mapping[str, Any]] = published["ladder"]
     try:
         stages = tuple(map(TemperedStage.from_dict, listed))
-        if not stages or any(len(each.drawn) != model.dimension for each in stages):
+        if not 1 <= len(stages) <= MOST_STAGES:
+            raise ValueError("no stages, or more than there may be")
+        if any(len(each.drawn) != model.dimension for each in stages):
             raise ValueError("coordinates that are not the model's")
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise BadInput(
             "what the release says of its stages cannot be read: the file is damaged."
         ) from None
     if any(
-        stage.threshold < LOWEST_THRESHOLD or stage.candidates < FEWEST_CANDIDATES
+        stage.threshold < LOWEST_THRESHOLD
+        or not FEWEST_CANDIDATES <= stage.candidates <= MOST_CANDIDATES
         for stage in stages
     ):
         raise Refused(
             f"intervals from a release by anchored were found to be right with a `threshold` of "
-            f"{LOWEST_THRESHOLD:g} or more and at least {FEWEST_CANDIDATES:,} `candidates`, and "
-            f"this one was made with less: make a release by summary for intervals."
+            f"{LOWEST_THRESHOLD:g} or more and {FEWEST_CANDIDATES:,} to {MOST_CANDIDATES:,} "
+            f"`candidates`, and this one was made with others: make a release by summary for "
+            f"intervals."
         )
     return stages
 
