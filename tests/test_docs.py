@@ -105,7 +105,7 @@ def test_the_commands_of_the_readme_run_in_order(salaries, capsys):
         for line in block.replace("\\\n", " ").splitlines()
         if line.startswith("understudy ")
     ]
-    assert len(commands) == 6
+    assert len(commands) == 7
     for command in commands:
         arguments = shlex.split(command)[1:]
         if arguments[0] == "init":
