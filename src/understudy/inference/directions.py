@@ -65,8 +65,9 @@ def choose_scores(
     directions = _directions(own.T @ own / len(own), precision)
     samples = [slopes @ directions.T for slopes in (own, *elsewhere)]
     # Trials are many: they have to do with some of the records, and the last centre has them all.
+    # Where public rows are fixed, every one of them was simulated, however few were asked for.
     some = generator.permutation(len(own))[:_TRIED]
-    tried = [samples[0][some], *samples[1:]]
+    tried = [samples[0][some], *(_some(s, generator, records // 4) for s in samples[1:])]
     share, norm, most = COUNTED if counted else 0.0, allowance.norm, population.most
     rest = (1 - share**norm) ** (1 / norm)
     best = max(
@@ -88,6 +89,11 @@ def choose_scores(
         _centre(samples[0][:, : best.count], best.length, norm),
     )
     return ScoreContribution(model, z, chosen, centre, length, count, norm=norm)
+
+
+def _some(sample: Floats, generator: np.random.Generator, count: int) -> Floats:
+    """Return so many of the records at random, or all where there are no more."""
+    return sample if len(sample) <= count else sample[generator.permutation(len(sample))[:count]]
 
 
 def _directions(information: Floats, precision: Floats) -> Floats:

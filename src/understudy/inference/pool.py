@@ -20,6 +20,7 @@ from understudy.support.randomness import Source
 Floats = NDArray[np.float64]
 
 _COMPONENTS = 8
+_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,16 @@ class Pool:
 
     def means(self, z: Floats) -> Floats:
         """Return μ(θ) for each row of unconstrained coordinates."""
-        ratio = self.records.loglik(z) - self.log_density
-        weight = np.exp(ratio - ratio.max(axis=1, keepdims=True))
-        weight /= weight.sum(axis=1, keepdims=True)
-        return np.asarray(weight @ self.contributions + self.correction)
+        # Some rows at a time: their weights stay in the cache, and are changed in their place.
+        blocks = [self._means(z[k : k + _BLOCK]) for k in range(0, len(z), _BLOCK)]
+        return np.concatenate(blocks) + self.correction
+
+    def _means(self, z: Floats) -> Floats:
+        weight = self.records.loglik(z)
+        weight -= self.log_density
+        weight -= weight.max(axis=1, keepdims=True)
+        np.exp(weight, out=weight)
+        return np.asarray((weight @ self.contributions) / weight.sum(axis=1, keepdims=True))
 
     def slope(self, z: Floats) -> Floats:
         """Return ∂μ/∂z at unconstrained coordinates, as the pool itself has it."""
