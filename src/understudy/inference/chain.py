@@ -41,6 +41,7 @@ _WIDE = 100
 """With more entries than this, Laplace noise is taken for normal."""
 _PASSES = 2
 _FIRST_COUNT = 100
+_STRIDE = 20
 _RECORDS = 2**16
 """Simulated records for mean, slope and covariance where the first walk led."""
 _DOUBLINGS = 5
@@ -110,8 +111,9 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
         pool = Pool.around(evidence, centre, source, records=_POOL, draws=points)
         target = _target(evidence, centre, pool, tilted=centre is not mode)
         asked = count if last else _FIRST_COUNT
-        walked = _walk(model, target, source.key(), asked, warm_up, mixed=not wide)
-        points, effective = map(np.asarray, walked)
+        points, effective = _walked(
+            model, target, source.key(), asked, warm_up=warm_up, mixed=not wide
+        )
         if not np.isfinite(points).all():
             return None
         if last and np.quantile(effective, 0.05) > _FEWEST * len(pool.log_density):
@@ -154,15 +156,36 @@ def _target(evidence: Evidence, centre: Mode, pool: Pool, *, tilted: bool) -> _T
     )
 
 
-@partial(jax.jit, static_argnames=("model", "count", "warm_up", "mixed"))
+def _walked(
+    model: Model, target: _Target, key: jax.Array, count: int, *, warm_up: int, mixed: bool
+) -> tuple[Floats, Floats]:
+    """Return so many of the chain's points, and how many records of the pool count at each."""
+    from blackjax.adaptation.step_size import dual_averaging_adaptation
+
+    begin = dual_averaging_adaptation(_ACCEPTANCE)[0]
+    start = jnp.zeros(len(target.centre)), 2 * target.laplace**2, begin(jnp.asarray(0.3))
+    # With types of their own, not ones that a kernel may promote and then be compiled again for.
+    state = jax.tree.map(lambda leaf: jnp.asarray(np.asarray(leaf)), start)
+    # In strides of one length: walks of any length share a kernel.
+    strides = -(-(warm_up + count) // _STRIDE)
+    found = []
+    for number, stride in enumerate(jax.random.split(key, strides)):
+        left = jnp.asarray(warm_up - number * _STRIDE)
+        state, points = _walk(model, target, stride, state, left, mixed=mixed)
+        found.append(points)
+    points, effective = (np.concatenate(each) for each in zip(*found, strict=True))
+    return points[warm_up : warm_up + count], effective[warm_up : warm_up + count]
+
+
+@partial(jax.jit, static_argnames=("model", "mixed"))
 def _walk(
-    model: Model, target: _Target, key: jax.Array, count: int, warm_up: int, *, mixed: bool
-) -> tuple[jax.Array, jax.Array]:
-    """Return the chain's points, and how many records of the pool count at each."""
+    model: Model, target: _Target, key: jax.Array, start: Any, left: jax.Array, *, mixed: bool
+) -> tuple[Any, tuple[jax.Array, jax.Array]]:
+    """Return where a stride ends, and its points; step sizes adapt while warm-up is left."""
     import blackjax
     from blackjax.adaptation.step_size import dual_averaging_adaptation
 
-    begin, adapt, _ = dual_averaging_adaptation(_ACCEPTANCE)
+    adapt = dual_averaging_adaptation(_ACCEPTANCE)[1]
     move, metric = blackjax.nuts.build_kernel(), jnp.ones(len(target.centre))
 
     def inverse(variance: jax.Array) -> jax.Array:
@@ -172,17 +195,15 @@ def _walk(
 
     def step(carry: Any, given: tuple[jax.Array, jax.Array]) -> tuple[Any, Any]:
         w, variance, adapting = carry
-        number, keys = given[0], jax.random.split(given[1])
+        warming, keys = given[0] < left, jax.random.split(given[1])
         size = jnp.where(
-            number < warm_up, jnp.exp(adapting.log_step_size), jnp.exp(adapting.log_step_size_avg)
+            warming, jnp.exp(adapting.log_step_size), jnp.exp(adapting.log_step_size_avg)
         )
         weight = inverse(variance) if mixed else fixed
         height = partial(target.height, model, weight)
         state, info = move(keys[0], blackjax.nuts.init(w, height), height, size, metric, _DOUBLINGS)
         adapted = adapt(adapting, info.acceptance_rate)
-        adapting = jax.tree.map(
-            lambda new, old: jnp.where(number < warm_up, new, old), adapted, adapting
-        )
+        adapting = jax.tree.map(lambda new, old: jnp.where(warming, new, old), adapted, adapting)
         point = target.place(state.position)
         if mixed:
             rest = target.rest(model, point)
@@ -190,10 +211,7 @@ def _walk(
         effective = 1 / jnp.sum(target.shares(model, point) ** 2)
         return (state.position, variance, adapting), (point, effective)
 
-    start = jnp.zeros(len(target.centre)), 2 * target.laplace**2, begin(jnp.asarray(0.3))
-    steps = jnp.arange(warm_up + count), jax.random.split(key, warm_up + count)
-    points, effective = jax.lax.scan(step, start, steps)[1]
-    return points[warm_up:], effective[warm_up:]
+    return jax.lax.scan(step, start, (jnp.arange(_STRIDE), jax.random.split(key, _STRIDE)))
 
 
 def _variances(

@@ -10,7 +10,9 @@ comes from a table.
 from __future__ import annotations
 
 import itertools
+import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,9 +38,51 @@ _OTHER_POINTS = 1007
 """A second frame with other points shows whether the first one's values were special."""
 _CORNERED = 6
 """Numeric predictors whose bounds are combined in every way; a product is largest in a corner."""
-_RECENT = 4
+_REMEMBERED = 2
 INTERCEPT = "Intercept"
 """What the constant is called in a design."""
+
+
+@dataclass(frozen=True, eq=False)
+class _KnownRows:
+    """Distinct rows of public columns with their rows of the design.
+
+    A row is known by one whole number: the places of its values among those of each column, as the
+    digits of a number whose bases are how many values each column has.
+    """
+
+    values: tuple[np.ndarray, ...]
+    """The distinct values of each column, in order."""
+    numbers: np.ndarray
+    """The number of each distinct row, in order."""
+    matrix: np.ndarray
+
+    @classmethod
+    def of(cls, columns: Sequence[np.ndarray], matrix: np.ndarray) -> _KnownRows | None:
+        """Remember rows; None where their numbers would not fit into 64 bits."""
+        values = tuple(np.unique(column) for column in columns)
+        if math.prod(map(len, values)) > np.iinfo(np.int64).max:
+            return None
+        numbers, first = np.unique(cls._numbered(columns, values)[0], return_index=True)
+        return cls(values, numbers, matrix[first])
+
+    def places(self, columns: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Return where each row is among those that are known; None if one is not."""
+        numbers, same = self._numbered(columns, self.values)
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return places if same and np.array_equal(self.numbers[places], numbers) else None
+
+    @staticmethod
+    def _numbered(
+        columns: Sequence[np.ndarray], values: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, bool]:
+        """Return the number of each row, and whether all its values are among the given ones."""
+        numbers, same = np.zeros(len(columns[0]), dtype=np.int64), True
+        for column, each in zip(columns, values, strict=True):
+            places = np.minimum(np.searchsorted(each, column), len(each) - 1)
+            same = same and np.array_equal(each[places], column)
+            numbers = numbers * len(each) + places
+        return numbers, same
 
 
 @dataclass(frozen=True)
@@ -53,21 +97,23 @@ class Design:
     _spec: Any
     _low: np.ndarray
     _range: np.ndarray
-    _recent: deque[tuple[Columns, np.ndarray]] = field(
-        default_factory=lambda: deque(maxlen=_RECENT), repr=False, compare=False
+    _known: deque[_KnownRows] = field(
+        default_factory=lambda: deque(maxlen=_REMEMBERED), repr=False, compare=False
     )
     """Inferring simulates the same public rows over and over, and formulas are slow to read."""
 
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
-        own = {name: columns[name] for name in self.predictors}
-        for before, matrix in tuple(self._recent):
-            if all(np.array_equal(before[name], values) for name, values in own.items()):
-                return matrix
+        own = [columns[name] for name in self.predictors]
+        for known in tuple(self._known):
+            places = known.places(own)
+            if places is not None:
+                return known.matrix[places]
         # What is not finite is not refused here: a record must not decide whether a run ends.
         matrix = (self._raw(columns) - self._low) / self._range
-        matrix.flags.writeable = False
-        self._recent.append(({name: values.copy() for name, values in own.items()}, matrix))
+        known = _KnownRows.of(own, matrix)
+        if known is not None:
+            self._known.append(known)
         return matrix
 
     def check(self, columns: Columns) -> None:
