@@ -77,6 +77,8 @@ def check_new(path: Path, *, force: bool, what: str) -> None:
     """Refuse to overwrite a file, and a place where none can be written."""
     from understudy.support.files import check_place
 
+    if path.is_dir():
+        raise BadInput(f"'{path}' is a directory: name a file as {what} with `out`.")
     if path.exists() and not force:
         raise BadInput(f"'{path}' exists already: name another {what} with `out`, or add `force`.")
     check_place(path)

@@ -70,8 +70,8 @@ def pool(
         published, named = _opened(_files(tables))
     if len(named) < 2:
         raise BadInput(
-            "one table alone does not tell how far its answer may be off: give two tables of a "
-            "release or more."
+            "one table alone does not tell how far its answer may be off: give several tables of "
+            "one release, made with `tables`, or ask a release of one table by infer."
         )
     schema = Schema.from_dict(published["schema"])
     reason = no_combining(published, schema)
