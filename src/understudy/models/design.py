@@ -63,26 +63,32 @@ class _KnownRows:
         values = tuple(np.unique(column) for column in columns)
         if math.prod(map(len, values)) > np.iinfo(np.int64).max:
             return None
-        numbers, first = np.unique(cls._numbered(columns, values)[0], return_index=True)
-        return cls(values, numbers, matrix[first])
+        numbers = cls._numbered(columns, values)
+        if numbers is None:  # Not a number: nothing equals it.
+            return None
+        distinct, first = np.unique(numbers, return_index=True)
+        return cls(values, distinct, matrix[first])
 
     def places(self, columns: Sequence[np.ndarray]) -> np.ndarray | None:
         """Return where each row is among those that are known; None if one is not."""
-        numbers, same = self._numbered(columns, self.values)
+        numbers = self._numbered(columns, self.values)
+        if numbers is None:
+            return None
         places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return places if same and np.array_equal(self.numbers[places], numbers) else None
+        return places if np.array_equal(self.numbers[places], numbers) else None
 
     @staticmethod
     def _numbered(
         columns: Sequence[np.ndarray], values: Sequence[np.ndarray]
-    ) -> tuple[np.ndarray, bool]:
-        """Return the number of each row, and whether all its values are among the given ones."""
-        numbers, same = np.zeros(len(columns[0]), dtype=np.int64), True
+    ) -> np.ndarray | None:
+        """Return the number of each row; None where a value is not among the given ones."""
+        numbers = np.zeros(len(columns[0]), dtype=np.int64)
         for column, each in zip(columns, values, strict=True):
             places = np.minimum(np.searchsorted(each, column), len(each) - 1)
-            same = same and np.array_equal(each[places], column)
+            if not np.array_equal(each[places], column):
+                return None
             numbers = numbers * len(each) + places
-        return numbers, same
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ class Design:
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
         own = [columns[name] for name in self.predictors]
-        for known in tuple(self._known):
+        for known in reversed(tuple(self._known)):
             places = known.places(own)
             if places is not None:
                 return known.matrix[places]
