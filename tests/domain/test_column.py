@@ -1,10 +1,15 @@
 """A declaration that contradicts itself is refused."""
 
+import datetime
+
 import pytest
 
 from schemas import LAYOUT, changed, refusal
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput
+
+DATES = ["2019-01-01", "2024-12-31"]
+NONE = {"N": "does not apply"}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +51,36 @@ from understudy.errors import BadInput
         ("gender", {"bounds": [0, 1]}, "remove its bounds"),
         ("gender", {"outside": "clamp"}, "only numbers can be clamped"),
         ("employed", {"levels": ["a", "b", "c"]}, "exactly two levels, not 3"),
+        ("salary", {"spikes": [0, 700000]}, "spike outside its bounds"),
+        ("salary", {"spikes": 0}, "list of numbers"),
+        ("salary", {"spikes": ["0"]}, "must be numbers"),
+        ("salary", {"spike": [0]}, "did you mean 'spikes'?"),
+        ("salary", {"grid": 0}, "grid above 0"),
+        ("salary", {"grid": "1000"}, "must be a number"),
+        ("salary", {"grid": 100}, "more than 2,000 multiples"),
+        ("children", {"spikes": [0.5]}, "spike that is not a whole number"),
+        ("children", {"grid": 0.5}, "grid that is not a whole number"),
+        ("gender", {"spikes": [0]}, "has spikes, which only"),
+        ("gender", {"grid": 1}, "has a grid, which only"),
+        ("salary", {"ordered": True}, "only a categorical column"),
+        ("employed", {"ordered": True}, "only a categorical column"),
+        ("gender", {"ordered": "yes"}, "true or false"),
+        ("salary", {"release": True}, "belongs to a survey weight"),
+        ("salary", {"codes": NONE}, "set missing = 'model'"),
+        ("salary", {"missing": "model", "codes": {"-9": "refused"}}, "could be a value"),
+        ("salary", {"missing": "model", "codes": {"2019-01-31": "refused"}}, "could be a value"),
+        ("salary", {"missing": "model", "codes": {}}, "declares none"),
+        ("salary", {"missing": "model", "codes": ["N"]}, "must be a table"),
+        ("salary", {"missing": "model", "codes": {"N": 3}}, "meaning in quotes"),
+        ("salary", {"missing": "model", "codes": {"N\n": "refused"}}, "control character"),
+        ("salary", {"missing": "model", "codes": {"N": "re\nfused"}}, "control character"),
+        ("salary", {"type": "date"}, "two dates"),
+        ("salary", {"type": "date", "bounds": ["2019-01-01", "2019-02-30"]}, "two dates"),
+        ("salary", {"type": "date", "bounds": ["2019-01-02", "2019-01-01"]}, "reversed"),
+        ("salary", {"type": "date", "bounds": ["2019-01-01"]}, "two dates"),
+        ("salary", {"type": "date", "bounds": DATES, "grid": 7}, "has a grid, which only"),
+        ("salary", {"type": "date", "bounds": DATES, "spikes": [17900]}, "has spikes, which only"),
+        ("salary", {"type": "dat", "bounds": DATES}, "did you mean 'date'?"),
     ],
 )
 def test_a_contradictory_declaration_is_refused(column, keys, said):
@@ -57,3 +92,64 @@ def test_a_contradictory_declaration_is_refused(column, keys, said):
 def test_levels_have_no_bounds():
     with pytest.raises(BadInput, match="'gender' is not numeric"):
         Schema.from_dict(LAYOUT).column("gender").lower  # noqa: B018
+
+
+def one(**keys):
+    column = {"role": "confidential", **keys}
+    return Schema.from_dict({"columns": {"x": column}}).column("x")
+
+
+def test_a_date_is_a_whole_number_of_days():
+    column = one(type="date", bounds=["1970-01-02", "1970-01-11"])
+    assert (column.lower, column.upper, column.width) == (1.0, 10.0, 9.0)
+    assert column.numeric
+    assert column.whole
+    assert column.to_dict()["bounds"] == ["1970-01-02", "1970-01-11"]
+    days = [datetime.date(1970, 1, 2), datetime.date(1970, 1, 11)]
+    assert one(type="date", bounds=days) == column
+
+
+@pytest.mark.parametrize(
+    ("keys", "declared"),
+    [
+        ({"type": "continuous", "bounds": [0, 9], "spikes": [0, 5]}, {"spikes": [0.0, 5.0]}),
+        ({"type": "integer", "bounds": [0, 90], "spikes": [52]}, {"spikes": [52]}),
+        ({"type": "count", "bounds": [0, 90], "grid": 10}, {"grid": 10}),
+        ({"type": "categorical", "levels": ["a", "b"], "ordered": True}, {"ordered": True}),
+        (
+            {"type": "count", "bounds": [0, 9], "missing": "model", "codes": {"N": "a", "": "b"}},
+            {"codes": {"N": "a", "": "b"}},
+        ),
+        (
+            {"role": "survey-weight", "bounds": [0, 9], "average": 3, "release": True},
+            {"release": True},
+        ),
+    ],
+)
+def test_what_is_declared_comes_back_and_nothing_else_does(keys, declared):
+    column = {"role": "confidential", **keys}
+    layout = {"columns": {"x": column, "y": {"role": "public", "type": "binary"}}}
+    schema = Schema.from_dict(layout)
+    written = schema.to_dict()["columns"]
+    assert declared.items() <= written["x"].items()
+    assert written["y"].keys() == {"role", "type", "levels"}
+    again = Schema.from_dict(schema.to_dict())
+    assert again == schema
+    assert again.digest == schema.digest
+    del column[next(iter(declared))]
+    assert Schema.from_dict(layout).digest != schema.digest
+
+
+def test_kinds_of_missing_values_are_counted_and_have_a_companion_among_numbers():
+    number = {"type": "count", "bounds": [0, 9]}
+    levels = {"type": "categorical", "levels": ["a", "b"]}
+    two = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+    assert (one(**number).kinds, one(**number).beside) == (0, None)
+    assert (one(**number, missing="model").kinds, one(**number, missing="model").beside) == (
+        1,
+        None,
+    )
+    assert one(**number, missing="model", codes=NONE).beside is None
+    assert (one(**number, **two).kinds, one(**number, **two).beside) == (2, "x (why missing)")
+    assert (one(**levels, **two).kinds, one(**levels, **two).beside) == (2, None)
+    assert one(**levels, **two).code_texts == ("N", "B")

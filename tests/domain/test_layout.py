@@ -1,10 +1,13 @@
 """The TOML layout is read strictly, and blanks are named."""
 
 import copy
+import datetime
 import tomllib
 
 import numpy as np
+import pandas as pd
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,9 +75,11 @@ def test_all_blanks_of_a_draft_are_named_in_one_sentence():
     layout["columns"]["children"]["bounds"] = [0, "FILL IN"]
     layout["columns"]["gender"]["levels"] = ["F", " FILL IN "]
     layout["columns"]["hours worked"] = {"role": "public", "type": "FILL IN"}
+    layout["columns"]["employed"]["codes"] = {"N": "FILL IN"}
     assert (
         "fill in table.size, columns.salary.bounds, columns.children.bounds, "
-        'columns.gender.levels, columns."hours worked".type from' in refusal(layout)
+        'columns.gender.levels, columns.employed.codes, columns."hours worked".type from'
+        in refusal(layout)
     )
 
 
@@ -95,3 +100,52 @@ def test_bounds_that_were_computed_are_refused_without_being_repeated(bounds):
         Schema.from_dict({"columns": {"y": column}})
     assert "0.2" not in str(refused.value)
     assert "9" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [
+        [pd.Timestamp("2019-05-17"), "2024-12-31"],
+        [np.datetime64("2019-05-17"), "2024-12-31"],
+        [datetime.datetime(2019, 5, 17), "2024-12-31"],
+        [17900, "2024-12-31"],
+    ],
+)
+def test_dates_that_may_have_been_computed_are_refused_without_being_repeated(bounds):
+    column = {"role": "confidential", "type": "date", "bounds": bounds}
+    with pytest.raises(BadInput, match="must be two dates such as '2019-01-31'") as refused:
+        Schema.from_dict({"columns": {"y": column}})
+    assert "05" not in str(refused.value)
+    assert "17" not in str(refused.value)
+
+
+def test_dates_and_codes_are_read_from_toml():
+    text = """
+    [columns.born]
+    role = "public"
+    type = "date"
+    bounds = [1970-01-02, "1970-01-11"]
+    [columns.pay]
+    role = "confidential"
+    type = "continuous"
+    bounds = [0, 9]
+    spikes = [0, 4.5]
+    grid = 0.5
+    missing = "model"
+    codes = { "N" = "does not apply", "B" = "refused" }
+    """
+    schema = Schema.from_dict(tomllib.loads(text))
+    assert schema.column("born").bounds == (1.0, 10.0)
+    assert schema.column("pay").spikes == (0.0, 4.5)
+    assert schema.column("pay").grid == 0.5
+    assert schema.column("pay").codes == (("N", "does not apply"), ("B", "refused"))
+    again = tomllib.loads(tomli_w.dumps(schema.to_dict()))
+    assert Schema.from_dict(again) == schema
+
+
+def test_spikes_that_were_computed_are_refused():
+    column = {"role": "confidential", "type": "continuous", "bounds": [0, 9]}
+    with pytest.raises(BadInput, match="was computed"):
+        Schema.from_dict({"columns": {"y": column | {"spikes": [np.float64(3.25)]}}})
+    with pytest.raises(BadInput, match="was computed"):
+        Schema.from_dict({"columns": {"y": column | {"grid": np.float64(3.25)}}})

@@ -342,3 +342,41 @@ def test_a_schema_made_by_hand_is_checked_too():
         Column("x", Role.CONFIDENTIAL, Type.CONTINUOUS, (1, 0))
     with pytest.raises(BadInput, match="'x' needs a type"):
         Column("x", Role.PUBLIC)
+
+
+def test_the_digest_of_a_schema_without_newer_keys_is_what_it_was():
+    """Policies and ledgers name schemas by it."""
+    assert (
+        Schema.from_dict(LAYOUT).digest
+        == "07d1ea8eb6892772e0abf2cf321c163f5e4ad065ca9b51d0b25920cd1ef3450b"
+    )
+
+
+def coded(codes):
+    return changed("salary", missing="model", codes=codes)
+
+
+def test_the_digest_sees_the_order_of_codes():
+    """A kind of missing value is known by its place."""
+    one = Schema.from_dict(coded({"N": "does not apply", "B": "refused"}))
+    other = Schema.from_dict(coded({"B": "refused", "N": "does not apply"}))
+    assert one.digest != other.digest
+    assert one != other
+
+
+def test_no_column_has_the_name_of_a_companion():
+    layout = coded({"N": "does not apply", "B": "refused"})
+    layout["columns"]["salary (why missing)"] = {"role": "ignore"}
+    assert "'salary (why missing)'" in refusal(layout)
+    del layout["columns"]["salary"]["codes"]["B"]
+    assert Schema.from_dict(layout).column("salary").beside is None
+
+
+def test_a_notebook_shows_codes_and_dates():
+    layout = coded({"N": "does not apply", "": "unknown"})
+    layout["columns"]["born"] = {
+        "role": "public", "type": "date", "bounds": ["2001-01-01", "2009-12-31"],
+    }  # fmt: skip
+    shown = Schema.from_dict(layout)._repr_html_()
+    assert "N = does not apply, blank = unknown" in shown
+    assert "2001-01-01, 2009-12-31" in shown

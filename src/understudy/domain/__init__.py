@@ -2,15 +2,20 @@
 
 schema.py        all declarations together: start here
 column.py        one declared column
+heaps.py         values and multiples of which a column has many
+kinds.py         kinds of missing values
+dates.py         dates as numbers of days
 layout.py        reading declarations from TOML, strictly
 drafting.py      the draft of a schema, for a person to complete
 tables.py        coding tables by the schema, and decoding synthetic ones
+cells.py         cells as text, numbers and days
 table_files.py   tables in files
 frames.py        tables of any library
 identifiers.py   repeated ids, which ask who is protected
 fingerprints.py  by what a reference table is recognised
 rules.py         structural rules of the schema
-expressions.py   reading what a rule says, and what it means
+expressions.py   what a rule can say, and what it means
+parsing.py       reading what a rule says
 satisfying.py    rows that satisfy the rules
 skeleton.py      the public rows of the synthetic table, and how many
 formulas.py      formulas that may be evaluated

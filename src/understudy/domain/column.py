@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.dates import FIRST, LAST, iso
+from understudy.domain.heaps import check_grid, check_spikes
+from understudy.domain.kinds import check_codes, why_missing
 from understudy.errors import BadInput
 
 LARGEST_INTEGER = 2**53
@@ -38,11 +41,13 @@ class Type(StrEnum):
     CONTINUOUS = "continuous"
     COUNT = "count"
     INTEGER = "integer"
+    DATE = "date"
     CATEGORICAL = "categorical"
     BINARY = "binary"
 
 
-_WHOLE = frozenset({Type.COUNT, Type.INTEGER})
+_WHOLE = frozenset({Type.COUNT, Type.INTEGER, Type.DATE})
+_HEAPED = frozenset({Type.CONTINUOUS, Type.COUNT, Type.INTEGER})
 _LEVELLED = frozenset({Type.CATEGORICAL, Type.BINARY})
 
 
@@ -53,7 +58,10 @@ def _demand(holds: bool, otherwise: str) -> None:
 
 @dataclass(frozen=True)
 class Column:
-    """One declared column. Numeric types have bounds, the others have levels, never both."""
+    """One declared column. Numeric types have bounds, the others have levels, never both.
+
+    A date is numeric: it is coded as the number of days since 1970-01-01.
+    """
 
     name: str
     role: Role
@@ -64,6 +72,16 @@ class Column:
     missing: str = "refuse"
     average: float | None = None
     """The public constant by which survey weights are divided."""
+    spikes: tuple[float, ...] = ()
+    """Public values that many records share, each with a weight of its own, in ascending order."""
+    grid: float | None = None
+    """A public number on whose multiples values heap, as rounded answers do."""
+    ordered: bool = False
+    """Whether the levels are declared in an order that means something."""
+    codes: tuple[tuple[str, str], ...] = ()
+    """The kinds of missing values, as a table writes them, and what they mean."""
+    release: bool = False
+    """Whether synthetic rows are to have survey weights of their own."""
 
     def __post_init__(self) -> None:
         try:
@@ -94,6 +112,11 @@ class Column:
             self._check_weight()
         else:
             _demand(self.average is None, "has an average, which belongs to a survey weight")
+            _demand(not self.release, "has release, which belongs to a survey weight")
+        _demand(
+            not self.ordered or self.type is Type.CATEGORICAL,
+            "is ordered, and only a categorical column has levels in an order",
+        )
         if self.type is None:
             _demand(self.role in (Role.IGNORE, Role.UNIT), f"needs a type: {listed(Type)}")
         elif self.numeric:
@@ -103,6 +126,8 @@ class Column:
             _demand(self.bounds is None, f"is {self.type} and has levels, so remove its bounds")
             _demand(self.outside == "refuse", f"is {self.type}, and only numbers can be clamped")
             _check_levels(self.levels, self.type)
+        self._check_heaps()
+        self._check_codes()
 
     def _check_weight(self) -> None:
         """Refuse weights whose average is not declared: it scales the guarantee's scores.
@@ -121,6 +146,46 @@ class Column:
             self.average > 0 and self.lower <= self.average <= self.upper,
             "needs an average above 0 and within its bounds",
         )
+
+    def _check_heaps(self) -> None:
+        if not self.spikes and self.grid is None:
+            return
+        if self.bounds is None or self.type not in _HEAPED or self.role is Role.SURVEY_WEIGHT:
+            raise BadInput(
+                f"has {'spikes' if self.spikes else 'a grid'}, which only a public or confidential "
+                "column of numbers (continuous, count or integer) can have"
+            )
+        check_spikes(self.spikes, self.bounds, whole=self.whole)
+        if self.grid is not None:
+            check_grid(self.grid, self.bounds, whole=self.whole)
+
+    def _check_codes(self) -> None:
+        if not self.codes:
+            return
+        _demand(self.missing == "model", "has codes of missing values, so set missing = 'model'")
+        check_codes(self.code_texts, self.levels or (), numeric=self.numeric)
+        _demand(
+            all(writable(text) for both in self.codes for text in both),
+            "has a code, or the meaning of one, with a line break or control character",
+        )
+
+    @property
+    def code_texts(self) -> tuple[str, ...]:
+        """How a table writes each kind of missing value, where codes are declared."""
+        return tuple(code for code, _ in self.codes)
+
+    @property
+    def kinds(self) -> int:
+        """How many kinds of missing values there are: none where missing values are refused."""
+        return max(1, len(self.codes)) if self.missing == "model" else 0
+
+    @property
+    def beside(self) -> str | None:
+        """Under which name a coded table holds the kinds of missing numbers, if there are several.
+
+        A missing level has a code for each kind, and needs no such companion.
+        """
+        return why_missing(self.name) if self.numeric and self.kinds > 1 else None
 
     @property
     def numeric(self) -> bool:
@@ -168,20 +233,35 @@ class Column:
         declared: dict[str, Any] = {"role": str(self.role), "type": str(self.type)}
         if self.missing != "refuse":
             declared["missing"] = self.missing
+        if self.codes:
+            declared["codes"] = dict(self.codes)
         if self.average is not None:
             declared["average"] = self.average
+        if self.release:
+            declared["release"] = True
         if self.levels is not None:
-            return declared | {"levels": list(self.levels)}
-        number = int if self.whole else float
+            ordered = {"ordered": True} if self.ordered else {}
+            return declared | {"levels": list(self.levels)} | ordered
+        if self.spikes:
+            declared["spikes"] = [self._plain(value) for value in self.spikes]
+        if self.grid is not None:
+            declared["grid"] = self._plain(self.grid)
         return declared | {
-            "bounds": [number(self.lower), number(self.upper)],
+            "bounds": [self._plain(self.lower), self._plain(self.upper)],
             "outside": self.outside,
         }
+
+    def _plain(self, value: float) -> float | str:
+        """Return a number as a person would declare it."""
+        if self.type is Type.DATE:
+            return iso(value)
+        return int(value) if self.whole else float(value)
 
 
 def _check_bounds(bounds: tuple[float, float] | None, type_: Type) -> None:
     if bounds is None:
-        raise BadInput(f"is {type_} and needs bounds = [lower, upper]")
+        example = '["2019-01-01", "2024-12-31"]' if type_ is Type.DATE else "[lower, upper]"
+        raise BadInput(f"is {type_} and needs bounds = {example}")
     lower, upper = bounds
     _demand(all(map(math.isfinite, (lower, upper, upper - lower))), "needs finite bounds")
     _demand(lower != upper, "has equal bounds; the lower must be below the upper")
@@ -191,6 +271,8 @@ def _check_bounds(bounds: tuple[float, float] | None, type_: Type) -> None:
         _demand(whole, f"is {type_}, so its bounds must be whole numbers")
         exact = max(-lower, upper) <= LARGEST_INTEGER
         _demand(exact, f"is {type_}, so its bounds must lie within ±2^53")
+    if type_ is Type.DATE:
+        _demand(lower >= FIRST and upper <= LAST, "needs bounds with years from 0001 to 9999")
     if type_ is Type.COUNT:
         _demand(lower >= 0, "is a count, so its lower bound cannot be negative; see type integer")
 

@@ -7,22 +7,37 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import date
 from enum import StrEnum
 from typing import Any, TypeVar
 
 import numpy as np
 
 from understudy.domain.column import Column, Role, Type, listed
+from understudy.domain.dates import day_in, day_of
 from understudy.domain.rules import Rule
 from understudy.errors import BadInput, nearest
 
 BLANK = "FILL IN"
 """What a draft holds in the places that a person has to fill in."""
-KEYS = ("role", "type", "bounds", "levels", "outside", "missing", "average")
+KEYS = (
+    "role",
+    "type",
+    "bounds",
+    "spikes",
+    "grid",
+    "levels",
+    "ordered",
+    "outside",
+    "missing",
+    "codes",
+    "average",
+    "release",
+)
 """What can be declared of a column."""
 
 _WITHOUT_DOMAIN = (Role.IGNORE, Role.UNIT)
-_NUMERIC = (Type.CONTINUOUS, Type.COUNT, Type.INTEGER)
+_NUMERIC = (Type.CONTINUOUS, Type.COUNT, Type.INTEGER, Type.DATE)
 _LEVELLED = (Type.CATEGORICAL, Type.BINARY)
 _Word = TypeVar("_Word", bound=StrEnum)
 
@@ -90,11 +105,16 @@ def _column(name: str, entries: object) -> Column:
         name=name,
         role=role,
         type=type_,
-        bounds=_bounds(keys["bounds"], where) if "bounds" in keys else None,
+        bounds=_bounds(keys["bounds"], type_, where) if "bounds" in keys else None,
         levels=("0", "1") if levels is None and type_ is Type.BINARY else levels,
         outside=keys.get("outside", "refuse"),
         missing=keys.get("missing", "refuse"),
         average=_number(keys["average"], f"average in {where}") if "average" in keys else None,
+        spikes=_spikes(keys["spikes"], where) if "spikes" in keys else (),
+        grid=_number(keys["grid"], f"grid in {where}") if "grid" in keys else None,
+        ordered=_flag(keys, "ordered", where),
+        codes=_codes(keys["codes"], where) if "codes" in keys else (),
+        release=_flag(keys, "release", where),
     )
 
 
@@ -143,6 +163,8 @@ def _domain_keys(entries: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _blank(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_blank, (*value, *value.values())))
     if isinstance(value, list | tuple):
         return any(_blank(element) for element in value)
     return isinstance(value, str) and value.strip() == BLANK
@@ -159,11 +181,54 @@ def _word(words: type[_Word], keys: Mapping[str, Any], key: str, where: str) -> 
     raise BadInput(f"{key} in {where} must be one of {listed(words)}, not {value!r}{hint}.")
 
 
-def _bounds(value: object, where: str) -> tuple[float, float]:
+def _bounds(value: object, type_: Type | None, where: str) -> tuple[float, float]:
+    two = "two dates" if type_ is Type.DATE else "two numbers"
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise BadInput(f"bounds in {where} must be two numbers, [lower, upper].")
+        raise BadInput(f"bounds in {where} must be {two}, [lower, upper].")
+    if type_ is Type.DATE:
+        first, last = (_day(each, f"bounds in {where}") for each in value)
+        return first, last
     lower, upper = (_number(each, f"bounds in {where}", "two numbers", "are") for each in value)
     return lower, upper
+
+
+def _day(value: object, what: str) -> float:
+    """Return the number of a day that a person wrote down, as text or as TOML has dates."""
+    day = day_in(value) if isinstance(value, str) else None
+    if type(value) is date:
+        day = day_of(value)
+    if day is None:
+        # Whatever else stands there may have been computed, so it is not repeated.
+        written = f", not {value!r}" if isinstance(value, str) else ""
+        raise BadInput(f"{what} must be two dates such as '2019-01-31'{written}.")
+    return float(day)
+
+
+def _spikes(value: object, where: str) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple):
+        raise BadInput(f"spikes in {where} must be a list of numbers.")
+    return tuple(_number(each, f"spikes in {where}", "numbers", "are") for each in value)
+
+
+def _codes(value: object, where: str) -> tuple[tuple[str, str], ...]:
+    """Return the kinds of missing values in the order in which they are declared."""
+    codes = _table(value, f"codes in {where}")
+    if not codes:
+        raise BadInput(f"codes in {where} declares none: remove it, or declare one.")
+    for meaning in codes.values():
+        if not isinstance(meaning, str):
+            raise BadInput(
+                f"codes in {where} must give each code a meaning in quotes, such as "
+                '{ "N" = "does not apply" }.'
+            )
+    return tuple(codes.items())
+
+
+def _flag(keys: Mapping[str, Any], key: str, where: str) -> bool:
+    value = keys.get(key, False)
+    if not isinstance(value, bool):
+        raise BadInput(f"{key} in {where} must be true or false, not {value!r}.")
+    return value
 
 
 def _number(value: object, what: str, wanted: str = "a number", verb: str = "is") -> float:

@@ -52,6 +52,12 @@ class Schema:
             raise BadInput("no column is declared as confidential or public.")
         if len(set(self.names)) < len(self.columns):
             raise BadInput("two columns are declared under the same name.")
+        for column in self.columns:
+            if column.beside in self.names:
+                raise BadInput(
+                    f"the column {column.beside!r} has the name under which it is kept why values "
+                    f"of {column.name!r} are missing: rename it."
+                )
         size = self.size
         if size is not None and (type(size) is not int or size <= 0):
             raise BadInput(f"table.size must be a positive whole number, not {size!r}.")
@@ -151,7 +157,12 @@ class Schema:
     @property
     def digest(self) -> str:
         """A fingerprint of the declarations, the same for every equivalent way to write them."""
-        canonical = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        layout = self.to_dict()
+        for column in self.columns:
+            if column.codes:
+                # A kind of missing value is known by its place, so their order is declared, too.
+                layout["columns"][column.name]["codes"] = list(column.codes)
+        canonical = json.dumps(layout, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     @property
@@ -231,4 +242,6 @@ class Schema:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key or 'blank'} = {meaning}" for key, meaning in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
