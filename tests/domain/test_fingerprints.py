@@ -144,3 +144,19 @@ def test_another_calibration_s_file_is_refused(tmp_path):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(Refused, match=r"P\.reference\.json .* put it back"):
         Fingerprint.load(tmp_path / "P.reference.json", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"type": "continuous", "bounds": [0, 9]},
+        {"type": "categorical", "levels": ["1", "2"]},
+    ],
+)
+def test_why_a_value_is_missing_is_part_of_the_table(declared):
+    codes = {"N": "does not apply", "B": "refused"}
+    column = {"role": "confidential", "missing": "model", "codes": codes, **declared}
+    coded = Schema.from_dict({"columns": {"x": column}})
+    marks = {mark(pd.DataFrame({"x": ["1", code]}), coded) for code in codes}
+    assert len(marks) == 2
+    assert mark(pd.DataFrame({"x": ["N", "1"]}), coded) in marks

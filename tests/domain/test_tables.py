@@ -408,3 +408,133 @@ def test_simulated_values_are_brought_into_the_declared_domain():
 )
 def test_what_no_table_can_hold_is_not_decoded(columns, said):
     assert said in refusal(tables.decode, columns, SCHEMA)
+
+
+# Dates.
+
+DATED = one_column("date", bounds=["2019-01-01", "2024-12-31"])
+GAPS = one_column("date", bounds=["2019-01-01", "2024-12-31"], missing="model")
+
+
+def test_dates_are_numbers_of_days_and_come_back_as_text():
+    values = encoded(["2019-01-01", "2024-12-31"], DATED)
+    assert values.tolist() == [17897.0, 20088.0]
+    assert values.dtype == np.float64
+    frame = tables.decode({"x": np.array([17897.4, 30000.0, 0.0])}, DATED)
+    assert frame["x"].tolist() == ["2019-01-01", "2024-12-31", "2019-01-01"]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["2019-13-01"],
+        ["1 May 2019"],
+        ["2019-05-01 12:00"],
+        [18000],
+        [pd.Timestamp("2019-05-01 12:00")],
+        [datetime.datetime(2019, 5, 1, 12)],
+    ],
+)
+def test_what_is_no_date_is_refused_by_its_place(values):
+    sentence = refusal(encoded, values, DATED)
+    assert "row 1 of column 'x' of the table is not a date without a time of day" in sentence
+    assert "YYYY-MM-DD" in sentence
+
+
+def test_dates_outside_the_bounds_and_missing_ones_are_refused_or_not_like_numbers():
+    assert "outside the declared bounds" in refusal(encoded, ["2018-12-31"], DATED)
+    assert "is missing" in refusal(encoded, ["2019-05-01", ""], DATED)
+    clamped = one_column("date", bounds=["2019-01-01", "2024-12-31"], outside="clamp")
+    assert encoded(["1999-01-01"], clamped).tolist() == [17897.0]
+    assert np.isnan(encoded(["2019-05-01", None], GAPS)[1])
+    assert tables.decode({"x": np.array([17897.0, np.nan])}, GAPS)["x"].isna().tolist() == [
+        False,
+        True,
+    ]
+
+
+# Kinds of missing values.
+
+TWO = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+BLANK = {"missing": "model", "codes": {"N": "does not apply", "": "unknown"}}
+PAY = one_column("continuous", bounds=[0, 100], **TWO)
+WHOLE_PAY = one_column("integer", bounds=[0, 100], **TWO)
+BORN = one_column("date", bounds=["2019-01-01", "2024-12-31"], **TWO)
+JOB = one_column("categorical", levels=["x", "y"], **TWO)
+ONE = one_column("integer", bounds=[0, 100], missing="model", codes={"N": "does not apply"})
+CODED = {
+    "pay": (PAY, ["2.5", "N", "B", "100.0"]),
+    "whole": (WHOLE_PAY, ["2", "B", "N", "100"]),
+    "born": (BORN, ["2019-01-01", "N", "B", "2020-02-29"]),
+    "job": (JOB, ["x", "B", "N", "y"]),
+    "one": (ONE, ["2", "N", "N", "3"]),
+    "blank": (one_column("integer", bounds=[0, 100], **BLANK), ["2", "", "N", "3"]),
+    "blank level": (one_column("categorical", levels=["x", "y"], **BLANK), ["x", "", "N", "y"]),
+}
+
+
+@pytest.mark.parametrize("suffix", [None, ".csv", ".parquet"])
+@pytest.mark.parametrize(("schema", "cells"), CODED.values(), ids=CODED)
+def test_kinds_of_missing_values_survive_memory_csv_and_parquet(tmp_path, schema, cells, suffix):
+    coded = tables.encode(pd.DataFrame({"x": cells}), schema)
+    frame = tables.decode(coded, schema)
+    if suffix is not None:
+        tables.write(frame, tmp_path / f"t{suffix}")
+        frame = tables.read(tmp_path / f"t{suffix}")
+    assert frame["x"].fillna("").tolist() == cells
+    again = tables.encode(frame, schema)
+    assert again.keys() == coded.keys()
+    for name, values in coded.items():
+        assert again[name].dtype == values.dtype
+        assert np.array_equal(again[name], values, equal_nan=values.dtype.kind == "f")
+
+
+def test_kinds_are_coded_in_the_order_in_which_they_are_declared():
+    columns = tables.encode(pd.DataFrame({"x": ["2.5", "B", "N"]}), PAY)
+    assert np.array_equal(columns["x"], [2.5, np.nan, np.nan], equal_nan=True)
+    assert columns["x (why missing)"].tolist() == [-1, 1, 0]
+    assert columns["x (why missing)"].dtype == np.int64
+    assert encoded(["x", "B", "N", "y"], JOB).tolist() == [0, -2, -1, 1]
+    assert tables.encode(pd.DataFrame({"x": ["2", "N"]}), ONE).keys() == {"x"}
+
+
+@pytest.mark.parametrize(
+    "schema", [PAY, WHOLE_PAY, BORN, JOB, ONE], ids=lambda s: s.columns[0].type
+)
+@pytest.mark.parametrize("cells", [["N", ""], ["N", None]])
+def test_a_blank_cell_is_refused_where_no_code_stands_for_it(schema, cells):
+    sentence = refusal(encoded, cells, schema)
+    assert "row 2 of column 'x' of the table is blank" in sentence
+
+
+def test_stored_numbers_have_no_codes_but_may_be_blank():
+    blank = one_column("integer", bounds=[0, 100], **BLANK)
+    columns = tables.encode(pd.DataFrame({"x": [1.0, np.nan]}), blank)
+    assert columns["x (why missing)"].tolist() == [-1, 1]
+    assert "is blank" in refusal(encoded, [1.0, np.nan], PAY)
+
+
+def test_what_is_neither_value_nor_code_is_refused():
+    assert "not a finite number" in refusal(encoded, ["n"], PAY)
+    assert "not a date" in refusal(encoded, ["n"], BORN)
+    assert "not one of the declared levels or codes" in refusal(encoded, ["n"], JOB)
+
+
+def test_simulated_values_without_a_companion_are_missing_for_the_first_reason():
+    frame = tables.decode({"x": np.array([3.0, np.nan])}, WHOLE_PAY)
+    assert frame["x"].tolist() == ["3", "N"]
+    inside = tables.within_domain({"x": np.array([300.0, np.nan])}, WHOLE_PAY)
+    assert inside["x (why missing)"].tolist() == [-1, 0]
+
+
+def test_a_companion_is_brought_into_line_with_the_values_or_refused():
+    columns = {"x": np.array([3.2, np.nan]), "x (why missing)": np.array([1, 1])}
+    inside = tables.within_domain(columns, WHOLE_PAY)
+    assert inside["x"][0] == 3
+    assert inside["x (why missing)"].tolist() == [-1, 1]
+    for unknown in (-1, 2):
+        broken = columns | {"x (why missing)": np.array([-1, unknown])}
+        with pytest.raises(BadInput, match="'x' has no code for"):
+            tables.decode(broken, WHOLE_PAY)
+    with pytest.raises(BadInput, match="not a level of 'x'"):
+        tables.decode({"x": np.array([0, -3])}, JOB)

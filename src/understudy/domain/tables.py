@@ -1,9 +1,9 @@
 """Tables on disk and in memory, checked against the schema.
 
 `read` gives what a file holds, `encode` checks it against the declared domain and gives arrays:
-numbers as float64, levels as their int64 positions. Where the schema says that missing values are
-modelled, a missing number is NaN and a missing level −1. `decode` and `write` go the other way for
-synthetic tables.
+numbers as float64, dates as numbers of days, levels as their int64 positions. Where missing values
+are modelled, a missing number is NaN and a missing level −1; `kinds.py` says how several kinds of
+missing values are told apart. `decode` and `write` go the other way for synthetic tables.
 
 What does not fit the schema is refused with the place of the first offence, without which nobody
 could mend the table. The sentence holds no value, and not how many rows offend: values and numbers
@@ -13,15 +13,15 @@ others, because whoever mends the first has to look for them.
 
 from __future__ import annotations
 
-import math
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.column import LARGEST_INTEGER
-from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.cells import days, numbers, text_of
+from understudy.domain.dates import iso
+from understudy.domain.kinds import kinds_of
+from understudy.domain.schema import Column, Role, Schema, Type
 from understudy.domain.table_files import check_header, check_writable, read, write
 from understudy.errors import BadInput, nearest
 
@@ -40,9 +40,8 @@ __all__ = [
 ]
 
 Columns = dict[str, NDArray[Any]]
-"""A coded table: an array for each column."""
-
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+"""A coded table: an array for each column, and one more for each with several kinds of missing
+numbers."""
 
 
 def encode(
@@ -59,17 +58,23 @@ def encode(
     for column in columns:
         if column.name not in frame.columns:
             raise BadInput(f"{name} has no column {column.name!r}, which the schema declares.")
-    coded = {column.name: _encoded(frame[column.name], column, name) for column in columns}
+    coded: Columns = {}
+    for column in columns:
+        coded |= _encoded(frame[column.name], column, name)
     if schema.unit is not None and schema.unit.name in coded:
         _check_rows_per_unit(coded[schema.unit.name], schema, name)
     return coded
 
 
-def _encoded(series: pd.Series[Any], column: Column, name: str) -> NDArray[Any]:
+def _encoded(series: pd.Series[Any], column: Column, name: str) -> Columns:
+    """Return the array of a column, and its companion where it has one."""
     place = f"column {column.name!r} of {name}"
     if column.role is Role.UNIT:
-        return _encode_units(series, place)
-    return (_encode_numbers if column.numeric else _encode_levels)(series, column, place)
+        return {column.name: _encode_units(series, place)}
+    if not column.numeric:
+        return {column.name: _encode_levels(series, column, place)}
+    values, kinds = _encode_numbers(series, column, place)
+    return {column.name: values} | ({} if column.beside is None else {column.beside: kinds})
 
 
 def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
@@ -88,37 +93,62 @@ def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
         )
 
 
-def _encode_numbers(series: pd.Series[Any], column: Column, place: str) -> NDArray[np.float64]:
-    values, missing = numbers(series)
-    if column.missing == "refuse":
-        _refuse(missing, place, *_MISSING)
-    _refuse(~(np.isfinite(values) | missing), place, *_INFINITE)
+def _encode_numbers(
+    series: pd.Series[Any], column: Column, place: str
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the numbers, and why they are missing, −1 where they are not."""
+    dated = column.type is Type.DATE
+    values, blank = (days if dated else numbers)(series)
+    written = bool(column.codes) and series.dtype.kind not in "iufM"
+    kinds = _kinds(text_of(series) if written else None, blank, column, place)
+    missing = kinds >= 0
+    _refuse(~(np.isfinite(values) | missing), place, *(_NO_DATE if dated else _INFINITE))
     if column.whole:
         _refuse(~missing & (values != np.rint(values)), place, *_BROKEN)
     if column.outside == "refuse":
         _refuse((values < column.lower) | (values > column.upper), place, *_OUTSIDE)
-    return np.clip(values, column.lower, column.upper)
+    return np.clip(values, column.lower, column.upper), kinds
+
+
+def _kinds(
+    text: pd.Series[str] | None, blank: NDArray[np.bool_], column: Column, place: str
+) -> NDArray[np.int64]:
+    """Return the kind of each missing value, −1 where there is one, or refuse what is missing.
+
+    Without a text, cells are stored as numbers or dates, and none but a blank one can be a code.
+    """
+    import pandas as pd
+
+    if column.missing == "refuse":
+        _refuse(blank, place, *_MISSING)
+    if not column.codes:
+        return np.where(blank, 0, -1)
+    codes = pd.Index(column.code_texts, dtype="str")
+    if text is None:
+        kinds = np.where(blank, codes.get_indexer(pd.Index([""], dtype="str"))[0], -1)
+    else:
+        kinds = codes.get_indexer(pd.Index(text))
+    _refuse(blank & (kinds < 0), place, *_BLANK)
+    return kinds.astype(np.int64)
 
 
 def _encode_levels(series: pd.Series[Any], column: Column, place: str) -> NDArray[np.int64]:
     import pandas as pd
 
-    text = _text(series)
-    missing = (text == "").to_numpy(dtype=bool)
-    if column.missing == "refuse":
-        _refuse(missing, place, *_MISSING)
+    text = text_of(series)
+    kinds = _kinds(text, (text == "").to_numpy(dtype=bool), column, place)
     levels = pd.Index(column.levels or (), dtype="str")
-    codes = levels.get_indexer(pd.Index(text)).astype(np.int64)
-    unknown = (codes < 0) & ~missing
+    positions = levels.get_indexer(pd.Index(text)).astype(np.int64)
+    unknown = (positions < 0) & (kinds < 0)
     spaced = text[unknown].str.strip().isin(levels).any()
     _refuse(
         unknown,
         place,
-        "is not one of the declared levels",
+        f"is not one of the declared levels{' or codes' if column.codes else ''}",
         f"write it as one of them{', without spaces around it' if spaced else ''}, or declare the "
         "level from public knowledge",
     )
-    return codes
+    return np.where(kinds < 0, positions, -1 - kinds)
 
 
 def _encode_units(series: pd.Series[Any], place: str) -> NDArray[np.int64]:
@@ -128,7 +158,7 @@ def _encode_units(series: pd.Series[Any], place: str) -> NDArray[np.int64]:
     """
     import pandas as pd
 
-    text = _text(series).str.strip()
+    text = text_of(series).str.strip()
     _refuse((text == "").to_numpy(dtype=bool), place, "is missing", "give every row its unit")
     return pd.factorize(text)[0].astype(np.int64)
 
@@ -149,6 +179,14 @@ def _check_rows_per_unit(units: NDArray[np.int64], schema: Schema, name: str) ->
 
 
 _INFINITE = ("is not a finite number", "correct it in the table")
+_NO_DATE = (
+    "is not a date without a time of day",
+    "write it as YYYY-MM-DD, such as 2019-01-31",
+)
+_BLANK = (
+    "is blank, and none of the declared codes stands for a blank cell",
+    'write the code that says why it is missing, or declare an empty code, ""',
+)
 _BROKEN = ("is not a whole number", "correct it, or declare the column as continuous")
 _OUTSIDE = (
     "is outside the declared bounds",
@@ -169,57 +207,6 @@ def _refuse(offends: NDArray[np.bool_], place: str, complaint: str, remedy: str)
         raise BadInput(f"the value in row {rows[0] + 1}{others} of {place} {complaint}; {remedy}.")
 
 
-def numbers(series: pd.Series[Any]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return each cell as a number, NaN where it is none, and which cells are missing.
-
-    True and false are not numbers: whoever means 1 and 0 can say so in the table.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if series.dtype.kind in "iuf":
-        stored = series.to_numpy(dtype=np.float64, na_value=np.nan)
-        return stored, np.isnan(stored)
-    text = _text(series)
-    trimmed = pc.utf8_trim_whitespace(pa.array(text, pa.large_string()))
-    parsed = pc.cast(
-        pc.if_else(pc.match_substring_regex(trimmed, _NUMBER), trimmed, None), pa.float64()
-    )
-    return parsed.to_numpy(zero_copy_only=False), (text == "").to_numpy(dtype=bool)
-
-
-def _text(series: pd.Series[Any]) -> pd.Series[str]:
-    """Return the cells in the form in which a CSV file would hold them, missing ones empty."""
-    import pandas as pd
-
-    if isinstance(series.dtype, pd.StringDtype):
-        return series.astype("str").fillna("")
-    if series.dtype != object:
-        # Typed columns have few distinct values wherever their text matters: where they are levels.
-        codes, distinct = pd.factorize(series)
-        return pd.Series(np.array([*map(_cell, distinct), ""], dtype=object)[codes], dtype="str")
-    try:
-        return pd.Series([_cell(value) for value in series], dtype="str")
-    except UnicodeEncodeError:
-        raise BadInput(f"column {series.name!r} holds text that is not valid Unicode.") from None
-
-
-def _cell(value: Any) -> str:
-    import pandas as pd
-
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | np.bool_):
-        return "true" if value else "false"
-    if isinstance(value, float | np.floating | Decimal):
-        if value.is_nan() if isinstance(value, Decimal) else math.isnan(value):
-            return ""
-        # Statistical packages store whole codes as floating-point numbers.
-        exact = abs(float(value)) <= LARGEST_INTEGER
-        return str(int(value)) if exact and value == int(value) else str(value)
-    return "" if value is None or value is pd.NA or value is pd.NaT else str(value)
-
-
 def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
     """Return a synthetic table in the order of the schema: the inverse of `encode`.
 
@@ -231,9 +218,7 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
     inside = within_domain(columns, schema)
     return pd.DataFrame(
         {
-            column.name: (_decode_numbers if column.numeric else _decode_levels)(
-                inside[column.name], column
-            )
+            column.name: (_decode_numbers if column.numeric else _decode_levels)(inside, column)
             for column in schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
             if column.name in inside
         }
@@ -243,32 +228,64 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
 def within_domain(columns: Columns, schema: Schema) -> Columns:
     """Return simulated columns as `encode` would code them, numbers within the declared domain."""
     inside: Columns = {}
-    for name, values in columns.items():
+    companions = {column.beside for column in schema.columns}
+    for name in columns:
+        if name in companions:
+            continue
         column = schema.column(name)
-        inside[name] = np.array(values)
+        inside[name] = np.array(columns[name])
         if column.numeric:
             numeric = np.clip(inside[name].astype(np.float64), column.lower, column.upper)
             inside[name] = np.rint(numeric) if column.whole else numeric
+        if column.beside is not None:
+            kinds = kinds_of(columns, name)
+            if not np.isin(kinds[np.isnan(inside[name])], np.arange(column.kinds)).all():
+                raise BadInput(f"the model simulated a reason that {name!r} has no code for.")
+            inside[column.beside] = kinds
     return inside
 
 
-def _decode_numbers(values: NDArray[Any], column: Column) -> NDArray[Any] | pd.Series[Any]:
+def _decode_numbers(columns: Columns, column: Column) -> NDArray[Any] | pd.Series[Any]:
     import pandas as pd
 
-    modelled = column.missing == "model"
+    values, modelled = columns[column.name], column.missing == "model"
     if not modelled and np.isnan(values).any():
         raise BadInput(f"the model simulated something that is not a number for {column.name!r}.")
+    if column.codes or column.type is Type.DATE:
+        return _as_text(values, kinds_of(columns, column.name), column)
     if not column.whole:
         return values
     return pd.Series(values).astype("Int64") if modelled else values.astype(np.int64)
 
 
-def _decode_levels(codes: NDArray[Any], column: Column) -> pd.Series[str]:
+def _as_text(
+    values: NDArray[np.float64], kinds: NDArray[np.int64], column: Column
+) -> pd.Series[str]:
+    """Return dates, or numbers among codes of missing values, as a CSV file would hold them."""
     import pandas as pd
 
-    # The code −1 of a missing value takes the last of these.
-    levels = np.array([*(column.levels or ()), None], dtype=object)
-    known = np.arange(-1 if column.missing == "model" else 0, len(levels) - 1)
-    if not np.isin(codes, known).all():
+    there = kinds < 0
+    cells = np.array(_code_cells(column), dtype=object)[kinds]
+    if column.type is Type.DATE:
+        cells[there] = [iso(value) for value in values[there]]
+    else:
+        # The shortest text that is read back as the same number.
+        plain = values[there].astype(np.int64 if column.whole else np.float64)
+        cells[there] = [repr(value) for value in plain.tolist()]
+    return pd.Series(cells, dtype="str")
+
+
+def _decode_levels(columns: Columns, column: Column) -> pd.Series[str]:
+    import pandas as pd
+
+    codes, names = columns[column.name], column.levels or ()
+    if not np.isin(codes, np.arange(-column.kinds, len(names))).all():
         raise BadInput(f"the model simulated something that is not a level of {column.name!r}.")
-    return pd.Series(levels[codes.astype(np.int64)], dtype="str")
+    # The code −1 of a missing value of the first kind takes the last of these.
+    cells = np.array([*names, *reversed(_code_cells(column))], dtype=object)
+    return pd.Series(cells[codes.astype(np.int64)], dtype="str")
+
+
+def _code_cells(column: Column) -> list[str | None]:
+    """Return what a table holds for each kind of missing value; None is a blank cell."""
+    return [code or None for code in column.code_texts] or [None]
