@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rule_columns import CODED, COLUMNS, RECORDS
-from understudy.domain.expressions import LONGEST, extent, named, parse, truth
+from understudy.domain.expressions import extent, named, truth
+from understudy.domain.parsing import LONGEST, parse
 from understudy.errors import BadInput
 
 

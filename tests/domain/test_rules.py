@@ -176,3 +176,89 @@ def test_an_equality_of_public_columns_alone_is_a_check_of_the_table():
 def test_rules_that_are_not_a_list_are_refused():
     with pytest.raises(BadInput, match=r"write each under \[\[rules\]\]"):
         Schema.from_dict(LAYOUT | {"rules": ZERO})
+
+
+# Why a value is missing.
+
+CODES = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+CODED = {
+    "age": {"role": "public", "type": "integer", "bounds": [0, 99]},
+    "pay": {"role": "confidential", "type": "integer", "bounds": [0, 99], **CODES},
+    "job": {"role": "confidential", "type": "categorical", "levels": ["x", "y"], **CODES},
+    "other": {"role": "confidential", "type": "integer", "bounds": [0, 99], "missing": "model"},
+}
+PEOPLE = {
+    "age": np.array([10.0, 10.0, 10.0, 40.0, 40.0, 40.0]),
+    "pay": np.array([5.0, np.nan, np.nan, 5.0, np.nan, np.nan]),
+    "pay (why missing)": np.array([-1, 0, 1, -1, 0, 1]),
+    "job": np.array([0, -1, -2, 0, -1, -2]),
+    "other": np.array([1.0, 2.0, np.nan, 3.0, 4.0, 5.0]),
+}
+
+
+def coded_with(*rules):
+    return Schema.from_dict({"columns": CODED, "rules": list(rules)}).rules
+
+
+def test_a_rule_about_a_code_holds_for_missing_values_and_for_others():
+    child = coded_with({"if": "age < 15", "then": "pay == 'N'"})
+    assert holds(child, PEOPLE).tolist() == [False, True, False, True, True, True]
+    adult = coded_with({"if": "age >= 15", "then": "pay != 'N'"})
+    assert holds(adult, PEOPLE).tolist() == [True, True, True, True, False, True]
+    level = coded_with({"then": "job in ('x', 'B')"})
+    # A comparison with a level says nothing where the level is missing.
+    assert holds(level, PEOPLE).all()
+    code = coded_with({"if": "job == 'B'", "then": "pay == 'B'"})
+    assert holds(code, PEOPLE).all()
+    other = coded_with({"if": "pay == 'B'", "then": "other > 9"})
+    assert holds(other, PEOPLE).tolist() == [True, True, True, True, True, False]
+
+
+def test_a_code_is_set_together_with_its_companion():
+    rules = coded_with(
+        {"if": "age < 15", "then": "pay == 'N' and job == 'B'"},
+        {"if": "pay == 'B'", "then": "other == 7"},
+    )
+    fixed = enforce(rules, PEOPLE)
+    assert np.isnan(fixed["pay"][:3]).all()
+    assert fixed["pay (why missing)"].tolist() == [0, 0, 0, -1, 0, 1]
+    assert fixed["job"].tolist() == [-2, -2, -2, 0, -1, -2]
+    assert fixed["job"].dtype == PEOPLE["job"].dtype
+    assert fixed["other"][[3, 4, 5]].tolist() == [3, 4, 7]
+    assert holds(rules, fixed).all()
+    assert PEOPLE["pay"][0] == 5, "what is given stays as it is"
+
+
+def test_without_a_companion_one_is_made():
+    rules = coded_with({"if": "age < 15", "then": "pay == 'B'"})
+    fixed = enforce(rules, {name: PEOPLE[name] for name in ("age", "pay")})
+    assert fixed["pay (why missing)"].tolist() == [1, 1, 1, -1, 0, 0]
+
+
+def test_where_a_rule_says_that_a_value_is_missing_is_known_from_the_other_columns():
+    rules = coded_with(
+        {"if": "age < 15", "then": "pay == 'N'"},
+        {"if": "age > 15", "then": "other == 3"},
+        {"if": "job != 'N'", "then": "job == 'B'"},
+    )
+    young = PEOPLE["age"] < 15
+    assert determined(rules, PEOPLE).keys() == {"other"}
+    missing = determined(rules, PEOPLE, missing=True)
+    assert missing.keys() == {"pay"}
+    assert np.array_equal(missing["pay"], young)
+
+
+def test_a_table_that_breaks_a_rule_about_a_code_is_refused_by_the_place():
+    rules = coded_with({"if": "age < 15", "then": "pay == 'N'"})
+    with pytest.raises(BadInput, match=r"row 1 \(and others\) of t breaks rule 1"):
+        check_table(rules, PEOPLE, name="t")
+
+
+def test_a_date_is_set_and_moved_like_a_number():
+    dates = {"role": "confidential", "type": "date", "bounds": ["1970-01-01", "1979-12-31"]}
+    layout = {"columns": {"born": dates, "wed": dates}}
+    rules = [{"then": "wed > born"}, {"if": "born < '1970-01-05'", "then": "wed == '1979-12-31'"}]
+    schema = Schema.from_dict(layout | {"rules": rules})
+    columns = {"born": np.array([2.0, 50.0]), "wed": np.array([2.0, 20.0])}
+    fixed = moved(schema.rules, columns, {c.name: c for c in schema.columns})
+    assert fixed["wed"].tolist() == [3651.0, 51.0]

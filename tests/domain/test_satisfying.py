@@ -210,3 +210,64 @@ class TestSynthesis:
         (tmp_path / "parameters.json").write_text(json.dumps(contents))
         with pytest.raises(us.BadInput, match="the rule then"):
             us.sample(tmp_path, rows=5, predictors=tmp_path / "none.csv")
+
+
+CODES = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+CODED = {
+    "age": {"role": "public", "type": "integer", "bounds": [0, 80]},
+    "pay": {"role": "confidential", "type": "integer", "bounds": [0, 99], **CODES},
+    "job": {"role": "confidential", "type": "categorical", "levels": ["x", "y"], **CODES},
+}
+CHILD = {"if": "age < 15", "then": "pay == 'N' and job == 'N'"}
+ADULT = {"if": "age >= 15", "then": "pay != 'N' and job != 'N'"}
+PEOPLE = {"age": np.repeat([5.0, 14.0, 15.0, 60.0], ROWS // 4)}
+
+
+def coded_with(*rules):
+    return Schema.from_dict({"columns": CODED, "rules": list(rules)})
+
+
+@pytest.mark.parametrize("companion", [False, True])
+def test_codes_hold_exactly_in_every_row(companion):
+    generator = np.random.default_rng(4)
+
+    def draw(public, rows):
+        pay = generator.uniform(0, 99, rows)
+        pay[generator.random(rows) < 0.5] = np.nan
+        why = {"pay (why missing)": generator.integers(2, size=rows)} if companion else {}
+        return {"pay": pay, **why, "job": generator.integers(-2, 2, size=rows)}
+
+    found = draw_satisfying(draw, PEOPLE, ROWS, coded_with(CHILD, ADULT))
+    child, columns = PEOPLE["age"] < 15, found.columns
+    assert found.repaired == 0
+    assert np.isnan(columns["pay"][child]).all()
+    assert (columns["pay (why missing)"][child] == 0).all()
+    assert (columns["job"][child] == -1).all()
+    assert not (columns["pay (why missing)"][~child] == 0).any()
+    assert not (columns["job"][~child] == -1).any()
+    # Values and the other reason are drawn by the model as before.
+    refused = columns["pay (why missing)"][~child] == 1
+    assert refused.any() == companion
+    assert np.array_equal(refused, np.isnan(columns["pay"][~child]))
+
+
+def test_rows_that_no_draw_makes_right_are_repaired_with_their_codes():
+    """The model never draws a value, so points of the domain take their place."""
+    found = draw_satisfying(
+        lambda public, rows: {"pay": np.full(rows, np.nan), "job": np.full(rows, -1)},
+        {"age": np.array([5.0, 60.0])},
+        2,
+        coded_with(CHILD, ADULT),
+    )
+    assert found.repaired == 1
+    assert found.columns["pay (why missing)"].tolist() == [0, -1]
+    assert np.isfinite(found.columns["pay"]).tolist() == [False, True]
+    assert found.columns["job"][0] == -1
+    assert found.columns["job"][1] >= 0
+
+
+def test_codes_that_contradict_each_other_are_refused_before_anything_is_drawn():
+    schema = coded_with(CHILD, {"then": "pay == 'B'"})
+    check_satisfiable(schema, {"age": np.array([60.0])})
+    with pytest.raises(us.BadInput, match="row 2"):
+        check_satisfiable(schema, {"age": np.array([60.0, 5.0])})

@@ -71,7 +71,7 @@ SENTENCES = {
     "share(job == 'w')": "'job' has no level 'w'",
     "share(wage > 3)": "there is no column 'wage'",
     "share(notes == 'a')": "has the role 'ignore'",
-    "share(pay)": "only names of columns, numbers, levels in quotes",
+    "share(pay)": "only names of columns, numbers, levels, codes and dates in quotes",
     "share(1 < 2)": "names no column.",
     "share(exec('1') == 1)": "are understood.",
     "mean(pay": "is not understood",
@@ -99,3 +99,39 @@ def test_what_is_neither_text_nor_function_is_refused():
         BadInput, match="`question` must be text or a function of a table, not a int"
     ):
         asked(3, SCHEMA)
+
+
+TWO = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+DATED = Schema.from_dict(
+    {
+        "columns": {
+            "born": {"role": "public", "type": "date", "bounds": ["1970-01-01", "1979-12-31"]},
+            "pay": {"role": "confidential", "type": "integer", "bounds": [0, 99], **TWO},
+        }
+    }
+)
+
+
+def test_shares_of_dates_are_asked_with_a_date_in_quotes():
+    columns = {"born": np.array([0.0, 1.0, 2.0, 3.0]), "pay": np.arange(4.0)}
+    assert asked("share(born >= '1970-01-02')", DATED).answer(columns) == {
+        "share(born >= '1970-01-02')": 0.75
+    }
+    columns["pay"][0] = np.nan
+    assert asked("mean(pay)", DATED).answer(columns) == {"mean(pay)": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("mean(born)", "'born' holds dates: ask for share(born >= '1979-12-31'), for example."),
+        ("correlation(pay, born)", "'born' holds dates"),
+        ("share(pay == 'N')", "asks why values are missing"),
+        ("share(pay > 3 or pay != 'N')", "asks why values are missing"),
+        ("born ~ pay", "names 'born', which holds dates"),
+    ],
+)
+def test_questions_about_means_of_dates_and_about_codes_are_refused(text, said):
+    with pytest.raises(BadInput) as caught:
+        asked(text, DATED)
+    assert said in str(caught.value)

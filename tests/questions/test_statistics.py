@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from questioned import SCHEMA, records
-from understudy.domain.expressions import parse
+from understudy.domain.parsing import parse
 from understudy.questions.statistics import Correlation, Mean, Quantile, Share
 
 RICH = parse("pay > 2500 and not job == 'x'", {column.name: column for column in SCHEMA.columns})

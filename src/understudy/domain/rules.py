@@ -9,12 +9,13 @@ obey it, and synthetic rows are made to, which is post-processing and costs no p
 with a confidential column alone on one side sets that column, anything else is a reason to draw the
 row again (`satisfying.py`).
 
-A rule says nothing about a row in which a column that it names is missing.
+A rule says nothing about a row in which a column whose value it compares is missing. A comparison
+with a declared code of missing values is about why a value is missing, and is about every row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -28,15 +29,18 @@ from understudy.domain.expressions import (
     Coded,
     ColumnRef,
     Junction,
+    Missing,
     Number,
     Relation,
     Truth,
+    compared,
     extent,
     named,
-    parse,
     truth,
     value,
 )
+from understudy.domain.kinds import kinds_of
+from understudy.domain.parsing import parse
 from understudy.errors import BadInput, nearest
 
 _KEYS = ("if", "then")
@@ -44,10 +48,10 @@ _KEYS = ("if", "then")
 
 @dataclass(frozen=True)
 class Assignment:
-    """A confidential column that a rule fixes, and what it is fixed to."""
+    """A confidential column that a rule fixes, and what it is fixed to: a value, or missing."""
 
     column: str
-    to: Number
+    to: Number | Missing
     needs: frozenset[str]
     """The columns that decide whether it is fixed, and to what."""
 
@@ -60,6 +64,8 @@ class Rule:
     condition: str | None
     columns: frozenset[str]
     """Every column that the rule names."""
+    compared: frozenset[str]
+    """Those whose values it compares: where one is missing, it says nothing."""
     assignments: tuple[Assignment, ...]
     limits: tuple[Relation, ...]
     """Inequalities with a confidential column alone on their left."""
@@ -93,11 +99,17 @@ class Rule:
                     _check_possible(part, columns)
                     limits += _oriented(part, columns)
                 for column, to in _assigned(part, columns):
-                    assignments.append(Assignment(column, to, asked | frozenset(named(to))))
+                    assignments.append(Assignment(column, to, asked | frozenset(compared(to))))
         return cls(
             then=entries["then"],
             condition=entries.get("if"),
             columns=asked | said,
+            compared=frozenset(
+                name
+                for part in (condition, consequence)
+                if part is not None
+                for name in compared(part)
+            ),
             assignments=tuple(assignments),
             limits=tuple(limits),
             _if=condition,
@@ -116,11 +128,11 @@ class Rule:
         rows = len(columns[next(iter(self.columns))])
         if self._if is None:
             return np.ones(rows, dtype=bool)
-        return present(columns, named(self._if)) & truth(self._if, columns)
+        return present(columns, compared(self._if)) & truth(self._if, columns)
 
     def holds(self, columns: Coded) -> NDArray[np.bool_]:
         """Return whether each record obeys the rule."""
-        applies = self.asks(columns) & present(columns, self.columns)
+        applies = self.asks(columns) & present(columns, self.compared)
         return ~applies | truth(self._then, columns)
 
 
@@ -141,39 +153,56 @@ def check_table(rules: Sequence[Rule], columns: Coded, *, name: str) -> None:
             )
 
 
-def determined(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[np.bool_]]:
+def determined(
+    rules: Sequence[Rule], columns: Coded, *, missing: bool = False
+) -> dict[str, NDArray[np.bool_]]:
     """Return, for each column that some rule can fix, the records in which one does.
 
     A fixed value tells nothing about θ, so a model of that column leaves its term out. Whether it
-    is fixed never depends on the column itself.
+    is fixed never depends on the column itself. If asked to, return where a rule says that the
+    column is missing, instead of where it fixes its value.
     """
     where: dict[str, NDArray[np.bool_]] = {}
     for rule in rules:
         for each in rule.assignments:
-            if each.column in each.needs:
+            if each.column in each.needs or isinstance(each.to, Missing) is not missing:
                 continue
-            fixed = rule.asks(columns) & present(columns, each.needs)
+            fixed = rule.asks(columns) & present(columns, compared(each.to))
             where[each.column] = where.get(each.column, np.zeros_like(fixed)) | fixed
     return where
 
 
 def enforce(rules: Sequence[Rule], columns: Coded) -> dict[str, NDArray[Any]]:
-    """Return the records with every column set that a rule fixes; missing values stay missing.
+    """Return the records with every column set that a rule fixes.
 
-    One rule may fix what another one needs, so the rules take turns until nothing changes.
+    Missing values stay missing. One rule may fix what another one needs, so the rules take turns
+    until nothing changes.
     """
     fixed = dict(columns)
+    every = [(rule, each) for rule in rules for each in rule.assignments]
+    for _, each in every:
+        if isinstance(each.to, Missing) and each.to.beside is not None:
+            fixed[each.to.beside] = kinds_of(fixed, each.column)
     for _ in range(len(rules) + 1):
         before = dict(fixed)
-        for rule in rules:
-            for each in rule.assignments:
-                needed = each.needs | {each.column}
-                where = rule.asks(fixed) & present(fixed, needed)
-                old = fixed[each.column]
-                fixed[each.column] = np.where(where, value(each.to, fixed), old).astype(old.dtype)
+        for rule, each in every:
+            _set(each, rule.asks(fixed), fixed)
         if all(np.array_equal(before[n], fixed[n], equal_nan=_floats(fixed[n])) for n in fixed):
             break
     return fixed
+
+
+def _set(each: Assignment, asked: NDArray[np.bool_], fixed: dict[str, NDArray[Any]]) -> None:
+    """Set a column where a rule applies; its value only where there is one."""
+    old = fixed[each.column]
+    if not isinstance(each.to, Missing):
+        where = asked & present(fixed, {each.column, *compared(each.to)})
+        fixed[each.column] = np.where(where, value(each.to, fixed), old).astype(old.dtype)
+        return
+    code = np.nan if _floats(old) else -1 - each.to.kind
+    fixed[each.column] = np.where(asked, code, old).astype(old.dtype)
+    if each.to.beside is not None:
+        fixed[each.to.beside] = np.where(asked, each.to.kind, fixed[each.to.beside])
 
 
 def moved(
@@ -186,7 +215,7 @@ def moved(
             for limit in rule.limits:
                 assert isinstance(limit.left, ColumnRef)
                 name = limit.left.column
-                off = rule.asks(fixed) & present(fixed, rule.columns) & ~truth(limit, fixed)
+                off = rule.asks(fixed) & present(fixed, rule.compared) & ~truth(limit, fixed)
                 edge = _edge(limit, value(limit.right, fixed), whole=declared[name].whole)
                 fixed[name] = np.where(off, edge, fixed[name])
         fixed = enforce(rules, fixed)
@@ -195,7 +224,7 @@ def moved(
     return fixed
 
 
-def present(columns: Coded, names: Iterator[str] | frozenset[str]) -> NDArray[np.bool_]:
+def present(columns: Coded, names: Iterable[str]) -> NDArray[np.bool_]:
     """Return the records in which none of the columns is missing."""
     complete = np.ones(len(next(iter(columns.values()))), dtype=bool)
     for name in names:
@@ -237,8 +266,10 @@ def _parts(node: Truth) -> tuple[Truth, ...]:
     return (node,)
 
 
-def _assigned(part: Truth, columns: Mapping[str, Column]) -> list[tuple[str, Number]]:
+def _assigned(part: Truth, columns: Mapping[str, Column]) -> list[tuple[str, Number | Missing]]:
     """Return the confidential column that an equality fixes, and to what, if there is one."""
+    if isinstance(part, Missing):
+        return [(part.column, part)]
     if isinstance(part, Relation) and part.operator == "==":
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if _free(one, other, columns):

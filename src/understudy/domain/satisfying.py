@@ -81,18 +81,20 @@ def _settled(
 
     If asked to, move columns onto the limits that they overstep.
     """
-    fixed = enforce(schema.rules, {**public, **within_domain(drawn, schema)})
+    own = within_domain(drawn, schema)
+    fixed = enforce(schema.rules, {**public, **own})
     if move:
         fixed = moved(schema.rules, fixed, {column.name: column for column in schema.columns})
     # A value that a rule puts outside the domain would be brought back inside, and break the rule.
-    inside = within_domain({name: fixed[name] for name in drawn}, schema)
+    inside = within_domain({name: fixed[name] for name in own}, schema)
     return inside, holds(schema.rules, {**public, **inside})
 
 
 def _points_satisfying(public: Columns, rows: int, schema: Schema) -> Columns:
     """Return a point of the domain for each public row that satisfies the rules beside it."""
     everywhere = schema.public_points(_POINTS)
-    domain = {column.name: everywhere[column.name] for column in schema.confidential}
+    own = {column.name: everywhere[column.name] for column in schema.confidential}
+    domain = within_domain(own, schema)
     points = {name: np.repeat(values[:1], rows) for name, values in domain.items()}
     left = np.arange(rows)
     for point in range(_SWEEPS):

@@ -15,8 +15,10 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from understudy.domain.column import Column, Role
-from understudy.domain.expressions import LONGEST, named, parse
+from understudy.domain.column import Column, Role, Type
+from understudy.domain.dates import iso
+from understudy.domain.expressions import named, tells_kinds
+from understudy.domain.parsing import LONGEST, parse
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
 from understudy.questions.function import FunctionQuestion
@@ -133,6 +135,11 @@ class _Reader:
                 f"takes a column of numbers, and '{column.name}' has levels: ask for "
                 f"share({written} == '{column.levels[-1]}'), for example"
             )
+        if column.type is Type.DATE:
+            self.refuse(
+                f"takes a column of numbers, and '{column.name}' holds dates: ask for "
+                f"share({name.strip()} >= '{iso(column.upper)}'), for example"
+            )
         return column.name
 
     def arguments(self, inside: str, *wanted: str) -> list[str]:
@@ -170,6 +177,11 @@ class _Reader:
             raise BadInput(f"the condition of the question '{self.text}': {fault}.") from None
         if not set(named(condition)):
             self.refuse("has a condition that names no column")
+        if tells_kinds(condition):
+            self.refuse(
+                "asks why values are missing, and questions are about values that are there: "
+                "leave out the code"
+            )
         return Share(condition)
 
     def correlation(self, inside: str) -> Statistic:
