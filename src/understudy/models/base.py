@@ -116,6 +116,9 @@ class Model:
     handles_missing: bool = False
     """Whether the model itself makes sense of missing values, which arrive as NaN and as −1.
     Otherwise `record/missing.py` does, for a model of one confidential column."""
+    handles_codes: bool = False
+    """Whether it also tells several kinds of missing values apart, as `domain/kinds.py` codes
+    them. Whoever does not is refused where a column declares more than one code."""
     record_slope: Callable[[Theta, Data], jax.Array] | None = None
     """The gradient of each f_θ(x) by unconstrained coordinates, shape (n, dimension), where there
     is a cheaper way to it than automatic differentiation; then f_θ is finite for every record."""

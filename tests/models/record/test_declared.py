@@ -96,3 +96,24 @@ def test_the_model_of_a_row_knows_neither_units_nor_weights():
     each = np.asarray(model.row.record_loglik(theta, model.row.prepare(table)))
     seen = scipy.stats.beta.logpdf(0.4, 1.2, 2.8) + np.log(0.8)
     np.testing.assert_allclose(each, [seen, np.log(0.2), seen], rtol=1e-12)
+
+
+def test_a_value_that_a_rule_calls_missing_tells_nothing_about_how_often_values_are():
+    coded = PAY | {"missing": "model", "codes": {"N": "does not apply"}}
+    schema = us.Schema.from_dict(
+        {
+            "columns": {"pay": coded, "works": WORKS},
+            "rules": [{"if": "works == 'no'", "then": "pay == 'N'"}],
+        }
+    )
+    model = as_declared(us.beta(schema))
+    theta = {"phi": jnp.asarray(0.3), "lambda": jnp.asarray(4.0), "missing[pay]": jnp.asarray(0.2)}
+    table = {"pay": np.array([np.nan, 4.0, np.nan, np.nan]), "works": np.array([0, 1, 0, 1])}
+    ours = np.asarray(model.record_loglik(theta, model.prepare(table)))
+    assert ours[0] == ours[2] == 0
+    assert np.isclose(ours[3], np.log(0.2))
+    assert np.isfinite(ours[1])
+    works = np.arange(400) % 2
+    drawn = model.simulate(jax.random.key(0), theta, {"works": works}, 400)["pay"]
+    assert np.isnan(drawn[works == 0]).all()
+    assert 0.1 < np.isnan(drawn[works == 1]).mean() < 0.3

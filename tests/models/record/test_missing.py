@@ -1,6 +1,7 @@
 """Missing values are part of the record, and come back in synthetic rows."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import numpyro
@@ -273,3 +274,43 @@ class TestBalancedRows:
 
     def test_a_model_that_cannot_be_balanced_stays_so(self):
         assert as_declared(job_model()).balanced is None
+
+
+TWO = {"codes": {"N": "does not apply", "B": "refused"}}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: us.beta(schema_of(pay=PAY | TWO)),
+        lambda: us.formula("job ~ 1", family="categorical", schema=schema_of(job=JOB | TWO)),
+        lambda: replace(us.beta(schema_of(pay=PAY | TWO)), handles_missing=True),
+    ],
+    ids=["beta", "formula", "handles missing values"],
+)
+def test_a_model_that_cannot_tell_kinds_apart_is_refused_before_anything_is_charged(build):
+    model = build()
+    with pytest.raises(us.BadInput, match="declares several codes of missing values"):
+        as_declared(model)
+    table = pd.DataFrame({model.schema.names[0]: ["N", "B"]})
+    with pytest.raises(us.BadInput, match="declares several codes of missing values"):
+        us.synthesize(model, table, us.Anchored(epsilon=1.0))
+
+
+def test_a_model_that_can_is_left_as_it_is():
+    model = us.beta(schema_of(pay=PAY | TWO))
+    able = replace(model, handles_missing=True, handles_codes=True)
+    assert as_declared(able) is able
+
+
+def test_one_code_is_a_missing_value_like_a_blank_cell():
+    coded = schema_of(pay=PAY | {"codes": {"N": "does not apply"}})
+    model = as_declared(us.beta(coded))
+    frame = pay_table()
+    written = frame["pay"].map(lambda value: "N" if np.isnan(value) else repr(value))
+    columns = tables.encode(pd.DataFrame({"pay": written}), coded)
+    theta = {"phi": jnp.asarray(0.3), "lambda": jnp.asarray(4.0), "missing[pay]": jnp.asarray(0.2)}
+    np.testing.assert_array_equal(
+        model.record_loglik(theta, model.prepare(columns)),
+        MODEL.record_loglik(theta, MODEL.prepare(tables.encode(frame, PAID))),
+    )

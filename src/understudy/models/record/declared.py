@@ -1,8 +1,8 @@
 """A model as the schema's declarations change it.
 
 A model describes one row. What the schema says about rows holds for any model, and is added to it
-here, from the row outwards: a rule fixes a value, a value may be missing (`missing.py`), a row
-stands for many people, several rows belong to one person (`units.py`).
+here, from the row outwards: a rule fixes a value, a value may be missing (`missing.py`), a rule
+says that it is, a row stands for many people, several rows belong to one person (`units.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 
 from understudy._jax import jax, jnp
+from understudy.domain.expressions import Missing
 from understudy.domain.rules import determined, enforce
 from understudy.domain.tables import Columns
 from understudy.models.base import Data, Model, Theta, extended, without
@@ -30,13 +31,14 @@ def as_declared(model: Model) -> Model:
     if model.as_declared:
         return model
     row = with_missing_values(without_fixed_terms(model))
+    row = without_fixed_terms(row, missing=True)
     declared = by_unit(_with_survey_weights(row))
     if declared is row:
         return model if row is model else replace(row, as_declared=True)
     return replace(declared, as_declared=True, row=replace(row, as_declared=True))
 
 
-def without_fixed_terms(model: Model) -> Model:
+def without_fixed_terms(model: Model, *, missing: bool = False) -> Model:
     """Return the model of one column with f(x) → 0 where a rule fixes the column's value.
 
     A salary that has to be 0 because somebody is not employed says nothing about θ, and where 0 is
@@ -44,16 +46,24 @@ def without_fixed_terms(model: Model) -> Model:
     by the record's public columns alone, so simulated rows have it where the table's would. Models
     of several columns keep all terms, and their simulated rows are set right afterwards
     (`domain/satisfying.py`).
+
+    If asked to, do so where a rule says that the value is missing: then that it is tells nothing
+    about how often values are, either.
     """
     schema = model.schema
-    fixable = {each.column for rule in schema.rules for each in rule.assignments}
+    fixable = {
+        each.column
+        for rule in schema.rules
+        for each in rule.assignments
+        if isinstance(each.to, Missing) is missing
+    }
     if len(schema.confidential) != 1 or schema.confidential[0].name not in fixable:
         return model
     outcome = schema.confidential[0].name
 
     def is_fixed(columns: Columns) -> np.ndarray:
         nowhere = np.zeros(len(columns[outcome]), dtype=bool)
-        return determined(schema.rules, columns).get(outcome, nowhere)
+        return determined(schema.rules, columns, missing=missing).get(outcome, nowhere)
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
         simulated = model.simulate(key, theta, public, rows)
@@ -62,9 +72,8 @@ def without_fixed_terms(model: Model) -> Model:
         ruled = enforce(schema.rules, columns)[outcome]
         return {**simulated, outcome: np.where(is_fixed(columns), ruled, free)}
 
-    changed = _changed(
-        model, "fixed by a rule", is_fixed, lambda fixed, loglik: jnp.where(fixed, 0.0, loglik)
-    )
+    name = "missing by a rule" if missing else "fixed by a rule"
+    changed = _changed(model, name, is_fixed, lambda fixed, f: jnp.where(fixed, 0.0, f))
     return replace(changed, simulate=simulate)
 
 

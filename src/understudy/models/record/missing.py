@@ -29,6 +29,12 @@ _SMALLEST, _LARGEST = 1e-100, 1 - 2.0**-53
 def with_missing_values(model: Model) -> Model:
     """Return the model with missing values as part of the record, where the schema allows them."""
     allowing = [c for c in model.schema.confidential if c.missing == "model"]
+    several = next((c.name for c in allowing if c.kinds > 1), None)
+    if several is not None and not model.handles_codes:
+        raise BadInput(
+            f"column '{several}' declares several codes of missing values, which '{model.title}' "
+            f"does not tell apart: use a model of whole tables, or declare one code."
+        )
     if not allowing or model.handles_missing:
         return model
     if len(model.schema.confidential) > 1:
