@@ -115,3 +115,21 @@ def test_a_record_in_words():
         "x = missing, y = 1e+09 − 0.5, c = 7, k = 'r', g = 'a', w = 1e-12"
     )
     assert count_records(joined(record, record)) == 2
+
+
+def test_every_kind_of_missing_value_is_tried():
+    codes = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+    schema = schema_of(c=COUNT | codes, k=KIND | codes)
+    domain = Domain(schema)
+    start = domain.start(generator())
+    for records in (start, domain.around(start, generator())):
+        missing = np.isnan(records["c"])
+        assert set(records["c (why missing)"][missing]) == {0, 1}
+        assert (records["c (why missing)"][~missing] == -1).all()
+        assert set(records["k"]) == {-2, -1, 0, 1, 2}
+
+
+def test_a_date_is_told_as_one():
+    born = CONFIDENTIAL | {"type": "date", "bounds": ["1970-01-01", "1979-12-31"]}
+    schema = schema_of(born=born)
+    assert in_words({"born": np.array([1.0])}, schema.columns) == "born = 1970-01-02"

@@ -28,7 +28,8 @@ def filled(text, *types):
         if type_ in ("categorical", "binary"):
             parts.append(named.replace('levels = "FILL IN"', 'levels = ["a", "b"]'))
         else:
-            parts.append(named.replace('bounds = "FILL IN"', "bounds = [0, 10]"))
+            bounds = '["2019-01-01", "2024-12-31"]' if type_ == "date" else "[0, 10]"
+            parts.append(named.replace('bounds = "FILL IN"', f"bounds = {bounds}"))
     return "".join(parts)
 
 
@@ -180,6 +181,11 @@ def test_the_comments_say_what_a_person_has_to_know():
         "ignore",
         '"clamp"',
         "guess",
+        "date",
+        "spikes",
+        "grid",
+        "ordered",
+        "codes",
     ):
         assert word in comments
 

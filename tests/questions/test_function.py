@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from questioned import SCHEMA, records
+from understudy.domain.schema import Schema
 from understudy.errors import BadInput
 from understudy.questions import asked
 
@@ -46,3 +47,12 @@ def test_what_is_no_number_is_refused(returned):
 def test_no_variance_is_made_up():
     with pytest.raises(BadInput, match="'gap' returns is not known"):
         asked(gap, SCHEMA).analyse(records(np.random.default_rng(3), 5))
+
+
+def test_a_function_sees_why_values_are_missing():
+    codes = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+    pay = {"role": "confidential", "type": "integer", "bounds": [0, 99], **codes}
+    schema = Schema.from_dict({"columns": {"pay": pay}})
+    columns = {"pay": np.array([1.0, np.nan]), "pay (why missing)": np.array([-1, 1])}
+    question = asked(lambda table: {cell: 1.0 for cell in table["pay"]}, schema)
+    assert list(question.answer(columns)) == ["1", "B"]

@@ -33,3 +33,8 @@ def test_means_medians_shares_and_differences_between_groups_are_told():
 def test_where_there_is_nothing_to_ask_nothing_is_asked():
     levels = {"role": "confidential", "type": "categorical", "levels": ["a", "b", "c"]}
     assert headlines(Schema.from_dict({"columns": {"kind": levels}})) is None
+
+
+def test_no_mean_of_dates_is_told():
+    dates = {"role": "confidential", "type": "date", "bounds": ["1970-01-01", "1979-12-31"]}
+    assert headlines(Schema.from_dict({"columns": {"born": dates}})) is None

@@ -429,3 +429,32 @@ def test_bars_reach_the_top_only_where_most_rows_are():
     assert drawn.count("v-") == 2
     assert "v-55.00" in drawn
     Reader(bars([], "nothing"))
+
+
+def test_dates_are_told_as_dates_and_missing_values_by_their_reasons():
+    codes = {"N": "does not apply", "": "unknown"}
+    columns = {
+        "born": {"role": "public", "type": "date", "bounds": ["1960-01-01", "1999-12-31"]},
+        "pay": {
+            "role": "confidential", "type": "integer", "bounds": [0, 99],
+            "missing": "model", "codes": codes,
+        },
+        "job": {
+            "role": "confidential", "type": "categorical", "levels": ["x", "y"],
+            "missing": "model", "codes": codes,
+        },
+    }  # fmt: skip
+    schema = Schema.from_dict({"table": {"size": 4}, "columns": columns})
+    frame = pd.DataFrame(
+        {
+            "born": ["1970-01-01", "1970-01-03", "1970-01-03", "1980-05-06"],
+            "pay": ["5", "N", None, "7"],
+            "job": ["N", "x", "x", "N"],
+        }
+    )
+    page = render_card(STRICT, schema, [frame])
+    assert "Public, as given: a date from 1960-01-01 to 1999-12-31" in page
+    assert "Half of the rows lie up to 1970-01-03" in page
+    assert "50% of the rows have no value: 25% N (does not apply); 25% blank (unknown)." in page
+    assert "50% of the rows have no value: 50% N (does not apply); 0% blank (unknown)." in page
+    assert "Half of the rows lie up to 6, and" in page

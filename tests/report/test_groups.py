@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -78,3 +79,22 @@ def test_a_table_with_one_column_or_without_any_difference_has_no_groups():
     assert groups.most_different(alone, people(), people()) == ()
     flat = people().assign(pay=5.0, works="no")
     assert groups.most_different(PEOPLE, flat, flat) == ()
+
+
+def test_fifths_of_dates_are_named_by_dates_and_no_date_is_an_outcome():
+    dates = {"type": "date", "bounds": ["1970-01-01", "1970-04-10"]}
+    schema = Schema.from_dict(
+        {
+            "columns": {
+                "seen": {"role": "public", **dates},
+                "born": {"role": "confidential", **dates},
+                "pay": {"role": "confidential", "type": "continuous", "bounds": [0, 99]},
+            }
+        }
+    )
+    days = np.arange(100.0)
+    frame = pd.DataFrame({"seen": days, "born": days, "pay": days / 2})
+    (only,) = groups.most_different(schema, frame, frame)
+    assert (only.outcome.name, only.by.name) == ("pay", "seen")
+    assert only.names[0] == "1970-01-01 to 1970-01-20"
+    assert only.names[-1] == "1970-03-22 to 1970-04-10"

@@ -18,6 +18,7 @@ from pages import (
     Reader,
     tiny_page,
 )
+from understudy.domain.schema import Schema
 from understudy.ledger.statement import statement_of
 from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
@@ -183,3 +184,14 @@ def test_without_a_ledger_there_is_no_section(tmp_path):
     assert spending(None) is None
     assert spending(statement_of(empty)) is None
     assert "The privacy budget" not in Reader(tiny_page().render()).text
+
+
+def test_the_median_of_dates_is_told_as_a_date():
+    dates = {"role": "confidential", "type": "date", "bounds": ["1970-01-01", "1970-04-10"]}
+    schema = Schema.from_dict({"columns": {"born": dates}})
+    before, after = (pd.DataFrame({"born": np.full(5, float(day))}) for day in (10, 41))
+    (told,) = closeness(schema, compare(before, after, schema), None, after)
+    assert "born up to 1970-01-11; half of the synthetic rows up to 1970-02-11" in told
+    assert "which is 31 days later." in told
+    (same,) = closeness(schema, compare(before, before, schema), None, before)
+    assert "which is the same." in same

@@ -192,3 +192,34 @@ def test_names_in_a_notebook_are_shown_and_never_obeyed():
     assert "<script>" not in html
     assert "<b>" not in html
     assert "a &amp; b" in html
+
+
+def test_dates_and_numbers_among_codes_are_compared_as_numbers():
+    codes = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+    schema = Schema.from_dict(
+        {
+            "columns": {
+                "born": {
+                    "role": "confidential", "type": "date", "bounds": ["1970-01-01", "1979-12-31"],
+                },
+                "pay": {"role": "confidential", "type": "integer", "bounds": [0, 99], **codes},
+                "job": {
+                    "role": "confidential", "type": "categorical", "levels": ["x", "y"], **codes,
+                },
+            }
+        }
+    )  # fmt: skip
+    frame = pd.DataFrame(
+        {
+            "born": ["1970-01-01", "1970-01-03", "1971-01-03", "1970-01-09"],
+            "pay": ["5", "N", "7", "B"],
+            "job": ["N", "x", "y", "B"],
+        }
+    )
+    utility = measure_table(frame, frame, schema)
+    assert utility.columns["born"].max_ecdf == 0
+    assert utility.columns["pay"].confidential.mean == 6
+    assert utility.columns["pay"].missing.confidential == 0.5
+    assert utility.columns["job"].confidential == {"x": 0.5, "y": 0.5}
+    other = measure_table(frame, frame.assign(pay=["9", "N", "9", "B"]), schema)
+    assert other.columns["pay"].max_ecdf == 1

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.schema import Column, Role, Schema
+from understudy.domain.dates import iso
+from understudy.domain.schema import Column, Role, Schema, Type
 from understudy.domain.skeleton import count_records
 from understudy.domain.tables import Columns
 from understudy.inference.slopes import MARGIN
@@ -89,14 +90,19 @@ class Domain:
 
     def _fixed(self, records: Columns) -> Columns:
         rows = count_records(records)
-        return {**records, **{name: np.full(rows, value) for name, value in self.given.items()}}
+        fixed = {**records, **{name: np.full(rows, value) for name, value in self.given.items()}}
+        for column in self.columns:
+            if column.beside is not None:
+                # Every kind takes its turn.
+                missing = np.isnan(fixed[column.name])
+                fixed[column.beside] = np.where(missing, np.arange(rows) % column.kinds, -1)
+        return fixed
 
 
 def edges(column: Column) -> NDArray[Any]:
     """Return the values at which something may break: bounds, beside them, levels, missing."""
     if column.levels is not None:
-        missing = [-1] if column.missing == "model" else []
-        return np.array([*range(len(column.levels)), *missing])
+        return np.arange(-column.kinds, len(column.levels))
     low, high, width = column.lower, column.upper, column.width
     if column.whole:
         values = [low, low + 1, high - 1, high, np.rint((low + high) / 2)]
@@ -184,6 +190,8 @@ def _value(values: NDArray[Any], column: Column) -> str:
     value = values[0]
     if column.levels is not None:
         return repr(column.levels[int(value)])
+    if column.type is Type.DATE:
+        return iso(float(value))
     for bound, sign in ((column.lower, "+"), (column.upper, "−")):
         if bound != value and f"{bound:.6g}" == f"{value:.6g}":
             return f"{bound:.6g} {sign} {abs(value - bound):.3g}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
+from understudy.domain.kinds import why_missing
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns, decode
 from understudy.errors import BadInput
@@ -29,7 +30,10 @@ class FunctionQuestion(Question):
         """Return the function's numbers; a single one bears the function's name."""
         import pandas as pd
 
-        found = self.function(decode({name: columns[name] for name in self.columns}, self.schema))
+        # The companions of its columns say why values are missing.
+        wanted = {*self.columns, *map(why_missing, self.columns)}
+        own = {name: values for name, values in columns.items() if name in wanted}
+        found = self.function(decode(own, self.schema))
         if isinstance(found, pd.Series):
             found = found.to_dict()
         named = found if isinstance(found, Mapping) else {self.text: found}

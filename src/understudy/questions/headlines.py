@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from understudy.domain.column import Column
+from understudy.domain.column import Column, Type
 from understudy.domain.expressions import ColumnRef, Constant, Relation
 from understudy.domain.schema import Schema
 from understudy.questions.groups import Grouped, Whole
@@ -42,7 +42,7 @@ def headlines(schema: Schema) -> Headlines | None:
 
 def _of(column: Column, groups: Sequence[Column]) -> Iterator[Question]:
     name, own = column.name, (column.name,)
-    if column.numeric:
+    if column.numeric and column.type is not Type.DATE:
         yield Whole(f"mean of {name}", own, Mean(name))
         yield Whole(f"median of {name}", own, Quantile(name, 0.5))
         if groups:

@@ -135,6 +135,12 @@ def read_regression(formula: str, schema: Schema) -> RegressionQuestion:
         )
     if not named:
         raise BadInput(f"the regression '{formula}' names no column.")
+    for name in sorted(_known(formula, left)):
+        if schema.column(name).type is Type.DATE:
+            raise BadInput(
+                f"the outcome of the regression '{formula}' names '{name}', which holds dates: "
+                f"state one with numbers or two levels."
+            )
     columns = tuple(name for name in usable if name in named)
     declared = tuple(schema.column(name) for name in columns)
     for side in (left, right):

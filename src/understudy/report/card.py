@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from understudy.domain.cells import measurable
 from understudy.domain.column import Column, Role, Type
 from understudy.domain.schema import Schema
 from understudy.privacy.guarantee import Adjacency, Guarantee
@@ -23,7 +24,7 @@ from understudy.report.curves import bin_edges
 from understudy.report.intervals import Interval, interval_row
 from understudy.report.svg import printable
 from understudy.report.template import fill
-from understudy.report.wording import BADGES, hundredths, listed, percent, readable
+from understudy.report.wording import BADGES, hundredths, listed, percent, value_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -45,6 +46,7 @@ _TYPES = {
     Type.CONTINUOUS: "a number",
     Type.COUNT: "a count",
     Type.INTEGER: "a whole number",
+    Type.DATE: "a date",
     Type.CATEGORICAL: "one of {} levels",
     Type.BINARY: "one of {} levels",
 }
@@ -66,7 +68,7 @@ def render_card(
     `answers` what the release says of the population, and `warning` what its check of the model
     found.
     """
-    first = tables[0]
+    first, measured = tables[0], measurable(tables[0], schema.columns)
     shown = [column for column in schema.columns if column.name in first.columns]
     return fill(
         "card.html.j2",
@@ -83,7 +85,7 @@ def render_card(
         measured=[_measured(each) for each in rounds],
         price="ρ" if guarantee.delta else "ε",
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
-        columns=[_column(column, first[column.name]) for column in shown],
+        columns=[_column(column, first[column.name], measured[column.name]) for column in shown],
     )
 
 
@@ -172,20 +174,31 @@ def _named(names: Sequence[str]) -> Sequence[str]:
     return [*names[: NAMED_COLUMNS - 1], f"{len(names) - NAMED_COLUMNS + 1} other columns"]
 
 
-def _column(column: Column, values: Series[Any]) -> dict[str, Any]:
+def _column(column: Column, written: Series[Any], values: Series[Any]) -> dict[str, Any]:
+    """Tell of a column, from what the table holds and from what of it can be measured."""
     known = values.dropna()
     whose = "Public, as given" if column.role is Role.PUBLIC else "Synthetic"
     what = "" if column.type is None else _TYPES[column.type].format(len(column.levels or ()))
     if column.numeric:
-        lower, upper = (readable(end, digits=12) for end in (column.lower, column.upper))
+        lower, upper = (value_of(column, end, digits=12) for end in (column.lower, column.upper))
         what += f" from {lower} to {upper}"
     told = dict.fromkeys(["missing", "picture", "ends", "summary", "levels", "others"])
     told |= {"name": column.name, "what": f"{whose}: {what}"}
     if column.missing == "model" and len(values):
-        told["missing"] = f"{percent(1 - len(known) / len(values))} of the rows have no value."
+        why = "; ".join(
+            f"{percent(_count(written, code) / len(values))} {code or 'blank'} ({meaning})"
+            for code, meaning in column.codes
+        )
+        share = percent(1 - len(known) / len(values))
+        told["missing"] = f"{share} of the rows have no value{why and ': '}{why}."
     if len(known):
         told |= _numbers(column, known) if column.numeric else _levels(column, known)
     return told
+
+
+def _count(written: Series[Any], code: str) -> int:
+    """Return how many cells hold a code; an empty one stands for a blank cell."""
+    return int((written == code).sum() if code else written.isna().sum())
 
 
 def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
@@ -193,8 +206,8 @@ def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
     low, middle, high = (float(q) for q in np.quantile(sample, [0.1, 0.5, 0.9]))
     counts = np.histogram(sample, bin_edges((column.lower, column.upper), whole=column.whole))[0]
     summary = (
-        f"Half of the rows lie up to {readable(middle)}, and eight of ten from {readable(low)} to "
-        f"{readable(high)}."
+        f"Half of the rows lie up to {value_of(column, middle)}, and eight of ten from "
+        f"{value_of(column, low)} to {value_of(column, high)}."
     )
     return {
         "picture": bars(
@@ -202,7 +215,7 @@ def _numbers(column: Column, values: Series[Any]) -> dict[str, Any]:
             f"Distribution of {column.name} over its declared bounds in the synthetic table. "
             f"{summary}",
         ),
-        "ends": (readable(column.lower), readable(column.upper)),
+        "ends": (value_of(column, column.lower), value_of(column, column.upper)),
         "summary": summary,
     }
 

@@ -18,7 +18,7 @@ import numpy as np
 from understudy.domain.schema import Column, Schema
 from understudy.report import figures
 from understudy.report.svg import shortened
-from understudy.report.wording import number_row, readable, share_row
+from understudy.report.wording import along, readable, share_row, value_row
 from understudy.utility.marginal import ColumnUtility, Utility, compare, complete
 from understudy.utility.pairs import expected_total_variation
 
@@ -86,11 +86,11 @@ def _moved(
     if isinstance(utility, Utility):
         both = utility.confidential, utility.synthetic
         rows = [
-            number_row(f"{name}: {key}", *(getattr(each, key) for each in both))
+            value_row(column, f"{name}: {key}", *(getattr(each, key) for each in both))
             for key in ("mean", "median")
         ]
         numbers = before.to_numpy(dtype=np.float64), now.to_numpy(dtype=np.float64)
-        draw = partial(figures.ecdf, numbers, name, (column.lower, column.upper), names)
+        draw = partial(figures.ecdf, numbers, along(column), (column.lower, column.upper), names)
         measure = "The largest gap between the two distribution functions"
         return rows, measure, utility.max_ecdf, _chance_of_numbers(n, m), draw
     shares, now_shares = utility.confidential, utility.synthetic

@@ -10,16 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.column import Column, Role
+from understudy.domain.column import Column, Role, Type
 from understudy.domain.schema import Schema
 from understudy.report.figures import CONFIDENTIAL, SYNTHETIC, TABLES
 from understudy.report.svg import inline_svg, legend_above, numbers_along, printable, shortened
-from understudy.report.wording import NOTHING, hundredths, percent, points, readable, signed, span
+from understudy.report.wording import (
+    NOTHING,
+    hundredths,
+    percent,
+    points,
+    readable,
+    signed,
+    span_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -66,7 +75,7 @@ def most_different(
     outcomes = [
         (column, _values(confidential, column))
         for column in schema.confidential
-        if column.numeric or len(column.levels or ()) == 2
+        if (column.numeric and column.type is not Type.DATE) or len(column.levels or ()) == 2
     ]
     groupings = [
         (column, _codes(confidential, column))
@@ -123,7 +132,7 @@ def _names(column: Column) -> tuple[str, ...]:
     edges = _edges(column)
     # The last part of whole numbers includes the bound; the others end before their edge.
     ends = [*(edges[1:-1] - int(column.whole)), edges[-1]]
-    return tuple(map(span, edges[:-1], ends))
+    return tuple(map(partial(span_of, column), edges[:-1], ends))
 
 
 def _edges(column: Column) -> Numbers:

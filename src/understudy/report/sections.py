@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.domain.schema import Column, Schema
+from understudy.domain.schema import Column, Schema, Type
 from understudy.ledger.statement import Item, Statement
 from understudy.privacy.guarantee import SEEDED, Guarantee
 from understudy.privacy.rounding import at_most
@@ -18,12 +18,14 @@ from understudy.report.svg import INK, inline_svg, numbers_along, shortened
 from understudy.report.wording import (
     BADGES,
     NOTHING,
+    along,
     in_points,
-    number_row,
     percent,
     readable,
     share_row,
-    span,
+    span_of,
+    value_of,
+    value_row,
 )
 from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
 
@@ -91,10 +93,11 @@ def _close(column: Column, utility: ColumnUtility) -> str:
     if isinstance(utility, Utility):
         median, synthetic = utility.confidential.median, utility.synthetic.median
         return (
-            f"Half of the confidential records have {column.name} up to {readable(median)}; half "
-            f"of the synthetic rows up to {readable(synthetic)}, which is "
-            f"{_compared(median, synthetic)}. The share of records up to any given value is off by "
-            f"at most {in_points(utility.max_ecdf)}."
+            f"Half of the confidential records have {column.name} up to "
+            f"{value_of(column, median)}; half of the synthetic rows up to "
+            f"{value_of(column, synthetic)}, which is {_compared(column, median, synthetic)}. The "
+            "share of records up to any given value is off by at most "
+            f"{in_points(utility.max_ecdf)}."
         )
     return (
         f"The shares of the levels of {column.name} are off by at most "
@@ -107,7 +110,8 @@ def _moved(column: Column, moved: ColumnUtility, label: str) -> str:
         before, now = moved.confidential.median, moved.synthetic.median
         return (
             f"Since {label} the synthetic median of {column.name} went from about "
-            f"{readable(before)} to {readable(now)}, which is {_compared(before, now)}."
+            f"{value_of(column, before)} to {value_of(column, now)}, which is "
+            f"{_compared(column, before, now)}."
         )
     return (
         f"Since {label} the shares of the levels of {column.name} moved by "
@@ -115,9 +119,11 @@ def _moved(column: Column, moved: ColumnUtility, label: str) -> str:
     )
 
 
-def _compared(before: float, after: float) -> str:
-    if readable(before) == readable(after):
+def _compared(column: Column, before: float, after: float) -> str:
+    if value_of(column, before) == value_of(column, after):
         return "the same"
+    if column.type is Type.DATE:
+        return f"{readable(abs(after - before))} days {'later' if after > before else 'earlier'}"
     where = "more" if after > before else "less"
     return f"{percent(abs(after - before) / abs(before))} {where}" if before else where
 
@@ -144,7 +150,7 @@ def _column(
             pictures = _numbers(column, values, others)
             both = utility.confidential, utility.synthetic
             rows = [
-                number_row(label[0].upper() + label[1:], *(getattr(each, key) for each in both))
+                value_row(column, label.capitalize(), *(getattr(each, key) for each in both))
                 for key, label in STATISTICS.items()
             ]
         else:
@@ -175,19 +181,20 @@ def _numbers(
     column: Column, confidential: Series[Any], synthetic: Series[Any]
 ) -> list[figures.Picture]:
     both = confidential.to_numpy(dtype=np.float64), synthetic.to_numpy(dtype=np.float64)
-    bounds = (column.lower, column.upper)
+    bounds, label = (column.lower, column.upper), along(column)
     return [
         {
-            "svg": figures.density(both, column.name, bounds, whole=column.whole),
-            "caption": f"Where the values lie within the declared bounds, {span(*bounds)}.",
+            "svg": figures.density(both, label, bounds, whole=column.whole),
+            "caption": "Where the values lie within the declared bounds, "
+            f"{span_of(column, *bounds)}.",
         },
         {
-            "svg": figures.ecdf(both, column.name, bounds),
+            "svg": figures.ecdf(both, label, bounds),
             "caption": "The share of records up to each value. The black bar marks where the "
             "tables are furthest apart, the max-ECDF.",
         },
         {
-            "svg": figures.qq(both, column.name),
+            "svg": figures.qq(both, label),
             "caption": "Quantiles against quantiles. Above the dashed line the synthetic "
             "values are larger than the confidential ones at the same place in the order.",
         },

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from understudy.domain.column import Column, Type
+from understudy.domain.dates import iso
 from understudy.privacy.guarantee import Kind
 from understudy.privacy.rounding import at_most
 
@@ -40,6 +42,13 @@ def readable(number: float | None, *, digits: int = 4) -> str:
     return text if number >= 0 or text == "0" else f"−{text}"
 
 
+def value_of(column: Column, number: float, *, digits: int = 4) -> str:
+    """Write a value of a column: a date as one, and any other as a number."""
+    if column.type is Type.DATE and math.isfinite(number):
+        return iso(number)
+    return readable(number, digits=digits)
+
+
 def span(low: float, high: float) -> str:
     """Write the values from one to another.
 
@@ -47,6 +56,25 @@ def span(low: float, high: float) -> str:
     ('1 to 10', '7')
     """
     return readable(low) if low == high else f"{readable(low)} to {readable(high)}"
+
+
+def span_of(column: Column, low: float, high: float) -> str:
+    """Write the values of a column from one to another."""
+    first, last = value_of(column, low), value_of(column, high)
+    return first if low == high else f"{first} to {last}"
+
+
+def along(column: Column) -> str:
+    """Write what an axis with the values of a column shows."""
+    return f"{column.name} (days since 1970-01-01)" if column.type is Type.DATE else column.name
+
+
+def value_row(column: Column, name: str, before: float, after: float) -> tuple[str, ...]:
+    """Return a row of a table: a value of a column twice, and by how much it differs."""
+    if column.type is not Type.DATE:
+        return number_row(name, before, after)
+    both = value_of(column, before), value_of(column, after)
+    return name, *both, f"{signed(after - before)} days", NOTHING
 
 
 def bounded(number: float | None) -> str:

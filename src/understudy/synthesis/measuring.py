@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from understudy.domain.cells import measurable
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.schema import Role, Schema
-from understudy.domain.tables import decode, encode
+from understudy.domain.tables import Columns, decode, encode
 from understudy.ledger.statement import statement_of
 from understudy.mechanisms import Request
 from understudy.mechanisms.plan import Drawn
@@ -37,9 +38,10 @@ def measured(
     from understudy.utility import as_population, compare, measure_pairs
 
     schema, columns = request.schema, request.columns
-    sample = decode(columns, schema)
+    sample = _measurable(columns, schema)
     weighed = as_population(columns, schema)
-    confidential = sample if weighed is columns else decode(weighed, schema)
+    confidential = sample if weighed is columns else _measurable(weighed, schema)
+    synthetic = measurable(synthetic, schema.columns)
     units = None if schema.unit is None else columns[schema.unit.name]
     against = outcome(schema, sample, units)
     # That a table is empty is protected, too: nothing is refused for it.
@@ -85,7 +87,11 @@ def earlier_table(label: str, table: Tabular, schema: Schema) -> Earlier:
     """Return an earlier release as the report compares it, or refuse a table of another schema."""
     name = name_of(table, "the earlier release")
     coded = encode(frame_of(table), schema, roles=(Role.CONFIDENTIAL,), name=name)
-    return Earlier(label, decode(coded, schema))
+    return Earlier(label, _measurable(coded, schema))
+
+
+def _measurable(columns: Columns, schema: Schema) -> pd.DataFrame:
+    return measurable(decode(columns, schema), schema.columns)
 
 
 def _finite_numbers(value: Any) -> Any:

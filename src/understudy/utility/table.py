@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.domain import tables
+from understudy.domain.cells import measurable
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
@@ -123,12 +124,13 @@ def in_both(schema: Schema, *frames: DataFrame) -> Schema:
 def checked(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
     """Return the confidential and public columns as declared; what does not fit is refused."""
     coded = tables.encode(frame, schema, roles=(Role.CONFIDENTIAL, Role.PUBLIC), name=name)
-    return tables.decode(coded, schema)
+    return measurable(tables.decode(coded, schema), schema.columns)
 
 
 def population(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
     """Return the confidential table likewise, as the population that its survey weights make."""
-    return tables.decode(as_population(tables.encode(frame, schema, name=name), schema), schema)
+    weighed = as_population(tables.encode(frame, schema, name=name), schema)
+    return measurable(tables.decode(weighed, schema), schema.columns)
 
 
 def as_population(columns: Columns, schema: Schema) -> Columns:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from understudy.domain.cells import measurable
 from understudy.domain.column import checked_line
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular, frame_of, name_of
@@ -181,7 +182,7 @@ def calibrate(
         model=built,
         schema=schema,
         table=frame,
-        measured=decode(columns, schema),
+        measured=measurable(decode(columns, schema), schema.columns),
         theta=theta,
         adjacency=relation,
         rows=rows,

@@ -26,6 +26,7 @@ from typing import Any
 
 import pandas as pd
 
+from understudy.domain.cells import measurable
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused, nearest
 from understudy.mechanisms import BY_NAME, Mechanism, Unweighted, make_mechanism
@@ -236,7 +237,8 @@ class Sweep:
         )
 
     def _closeness(self, synthetic: pd.DataFrame) -> Closeness:
-        columns = compare(self.measured, synthetic, self.schema).values()
+        made = measurable(synthetic, self.schema.columns)
+        columns = compare(self.measured, made, self.schema).values()
         numeric = [each for each in columns if isinstance(each, Utility)]
         levels = [each.total_variation for each in columns if not isinstance(each, Utility)]
         return Closeness(
