@@ -40,6 +40,7 @@ _HEAD = """\
 #          survey-weight  how many people a row stands for; needs bounds, and average = a published
 #                         number by which weights are divided. Never released.
 # type     continuous | count | integer   have bounds = [lower, upper]
+#          date                           has bounds = ["YYYY-MM-DD", "YYYY-MM-DD"]
 #          categorical | binary           have levels = ["...", "..."]
 #          Fill in bounds or levels, as the type needs, and remove the other line. A guess was read
 #          off the table: whole numbers may be codes, and what is whole here need not be next year.
@@ -48,6 +49,11 @@ _HEAD = """\
 #          "clamp" moves it to the nearest bound
 # missing  "refuse" (the default) stops at a missing value;
 #          "model" reproduces how often values of a confidential column are missing
+# codes    with missing = "model", how the table writes several kinds of missing values:
+#          codes = {{ "N" = "does not apply", "B" = "refused" }}; "" stands for a blank cell
+# spikes   numbers that many people share, such as spikes = [0, 40]; only if it is publicly known
+# grid     a number to whose multiples people round, such as grid = 1000; likewise
+# ordered  true where the levels of a categorical column are written in their order
 # rules    [[rules]] with if = "..." and then = "..." hold in every synthetic row
 
 [table]
