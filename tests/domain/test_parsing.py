@@ -10,8 +10,8 @@ from understudy.domain.expressions import (
     Not,
     Relation,
     compared,
+    explained,
     named,
-    tells_kinds,
     truth,
 )
 from understudy.domain.parsing import parse
@@ -68,8 +68,7 @@ def test_a_code_is_about_why_a_value_is_missing_and_not_about_the_value():
     node = parse("pay == 'N' and age > 3", COLUMNS)
     assert set(named(node)) == {"pay", "age"}
     assert set(compared(node)) == {"age"}
-    assert tells_kinds(node)
-    assert not tells_kinds(parse("age > 3", COLUMNS))
+    assert set(explained(node)) == {"pay"}
     assert parse("pay == 'B'", COLUMNS) == Missing("pay", 1, "pay (why missing)")
     assert parse("job != 'N'", COLUMNS) == Not(Missing("job", 0, None))
 

@@ -8,6 +8,7 @@ import pytest
 import scipy.stats
 
 import understudy as us
+from understudy.domain.rules import holds
 from understudy.domain.satisfying import _TRIES, check_satisfiable, draw_satisfying
 from understudy.domain.schema import Schema
 
@@ -271,3 +272,28 @@ def test_codes_that_contradict_each_other_are_refused_before_anything_is_drawn()
     check_satisfiable(schema, {"age": np.array([60.0])})
     with pytest.raises(us.BadInput, match="row 2"):
         check_satisfiable(schema, {"age": np.array([60.0, 5.0])})
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"if": "age < 15", "then": "pay in ('N', 'B')"},
+        {"if": "age < 15", "then": "pay == 'B' or age > 90"},
+        {"if": "age < 15", "then": "not (pay != 'N' or job != 'B')"},
+        {"if": "pay != 'B' and age < 15", "then": "age > 70"},
+    ],
+)
+def test_a_rule_that_only_a_missing_value_obeys_can_be_satisfied(rule):
+    """Nothing is set by it, and the model never draws what it asks for."""
+    schema = coded_with(rule)
+    ages = np.array([5.0, 60.0, 14.0])
+    check_satisfiable(schema, {"age": ages})
+    found = draw_satisfying(
+        lambda public, rows: {"pay": np.full(rows, 3.0), "job": np.zeros(rows, dtype=int)},
+        {"age": ages},
+        3,
+        schema,
+    )
+    assert found.repaired == 2
+    assert np.isnan(found.columns["pay"]).tolist() == [True, False, True]
+    assert holds(schema.rules, {"age": ages, **found.columns}).all()

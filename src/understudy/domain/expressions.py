@@ -147,9 +147,11 @@ def compared(node: Number | Truth) -> Iterator[str]:
             yield part.column
 
 
-def tells_kinds(node: Truth) -> bool:
-    """Whether an expression is about why a value is missing."""
-    return any(isinstance(part, Missing) for part in _leaves(node))
+def explained(node: Number | Truth) -> Iterator[str]:
+    """Yield the columns of which an expression says why values are missing."""
+    for part in _leaves(node):
+        if isinstance(part, Missing):
+            yield part.column
 
 
 def _leaves(node: Number | Truth) -> Iterator[ColumnRef | Missing]:

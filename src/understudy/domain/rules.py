@@ -34,6 +34,7 @@ from understudy.domain.expressions import (
     Relation,
     Truth,
     compared,
+    explained,
     extent,
     named,
     truth,
@@ -66,6 +67,8 @@ class Rule:
     """Every column that the rule names."""
     compared: frozenset[str]
     """Those whose values it compares: where one is missing, it says nothing."""
+    explained: frozenset[str]
+    """Those of which it says why values are missing."""
     assignments: tuple[Assignment, ...]
     limits: tuple[Relation, ...]
     """Inequalities with a confidential column alone on their left."""
@@ -100,16 +103,13 @@ class Rule:
                     limits += _oriented(part, columns)
                 for column, to in _assigned(part, columns):
                     assignments.append(Assignment(column, to, asked | frozenset(compared(to))))
+        parts = [consequence] if condition is None else [condition, consequence]
         return cls(
             then=entries["then"],
             condition=entries.get("if"),
             columns=asked | said,
-            compared=frozenset(
-                name
-                for part in (condition, consequence)
-                if part is not None
-                for name in compared(part)
-            ),
+            compared=frozenset(name for part in parts for name in compared(part)),
+            explained=frozenset(name for part in parts for name in explained(part)),
             assignments=tuple(assignments),
             limits=tuple(limits),
             _if=condition,

@@ -92,22 +92,24 @@ def _settled(
 
 def _points_satisfying(public: Columns, rows: int, schema: Schema) -> Columns:
     """Return a point of the domain for each public row that satisfies the rules beside it."""
-    everywhere = schema.public_points(_POINTS)
-    own = {column.name: everywhere[column.name] for column in schema.confidential}
-    domain = within_domain(own, schema)
-    points = {name: np.repeat(values[:1], rows) for name, values in domain.items()}
+    domains = _domains(schema)
+    points = {name: np.repeat(values[:1], rows) for name, values in domains[0].items()}
     left = np.arange(rows)
-    for point in range(_SWEEPS):
-        tried = {name: np.repeat(values[point], len(left)) for name, values in domain.items()}
-        settled, right = _settled(tried, _taken(public, left), schema, move=True)
-        _replace(points, left[right], _taken(settled, right))
-        left = left[~right]
-        if not left.size:
-            return points
+    for domain in domains:
+        for point in range(_SWEEPS):
+            tried = {name: np.repeat(values[point], len(left)) for name, values in domain.items()}
+            settled, right = _settled(tried, _taken(public, left), schema, move=True)
+            _replace(points, left[right], _taken(settled, right))
+            left = left[~right]
+            if not left.size:
+                return points
     for row in left:
         beside = _taken(public, np.full(_POINTS, row))
-        settled, right = _settled(domain, beside, schema, move=True)
-        if not right.any():
+        for domain in domains:
+            settled, right = _settled(domain, beside, schema, move=True)
+            if right.any():
+                break
+        else:
             where = f" beside the public values in row {row + 1}" if public else ""
             raise BadInput(
                 f"no record was found in the declared domain that obeys all rules of the schema"
@@ -115,6 +117,30 @@ def _points_satisfying(public: Columns, rows: int, schema: Schema) -> Columns:
             )
         _replace(points, row, _taken(settled, np.argmax(right)))
     return points
+
+
+def _domains(schema: Schema) -> list[Columns]:
+    """Return points all over the declared domain: first those with every value.
+
+    Then, where rules say why values are missing, the same points without some of them: every second
+    one without all that rules speak of, for reasons of the same place in order.
+    """
+    everywhere = schema.public_points(_POINTS)
+    own = {column.name: everywhere[column.name] for column in schema.confidential}
+    domain = within_domain(own, schema)
+    names = frozenset[str]().union(*(rule.explained for rule in schema.rules))
+    if not names:
+        return [domain]
+    without, places = dict(domain), np.arange(_POINTS)
+    for turn, name in enumerate(sorted(names)):
+        column = schema.column(name)
+        mixed = np.random.PCG64(turn).random_raw(_POINTS) % (column.kinds + 1)
+        kind = np.where(places % 2, mixed, places // 2 % (column.kinds + 1)).astype(np.int64)
+        missing = kind < column.kinds
+        without[name] = np.where(missing, np.nan if column.numeric else -1 - kind, domain[name])
+        if column.beside is not None:
+            without[column.beside] = np.where(missing, kind, -1)
+    return [domain, within_domain(without, schema)]
 
 
 def _taken(columns: Columns, rows: NDArray[np.intp] | NDArray[np.bool_] | np.intp) -> Columns:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from understudy.domain.column import Column, Role, Type
 from understudy.domain.dates import iso
-from understudy.domain.expressions import named, tells_kinds
+from understudy.domain.expressions import explained, named
 from understudy.domain.parsing import LONGEST, parse
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
@@ -177,7 +177,7 @@ class _Reader:
             raise BadInput(f"the condition of the question '{self.text}': {fault}.") from None
         if not set(named(condition)):
             self.refuse("has a condition that names no column")
-        if tells_kinds(condition):
+        if set(explained(condition)):
             self.refuse(
                 "asks why values are missing, and questions are about values that are there: "
                 "leave out the code"
