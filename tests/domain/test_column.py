@@ -153,3 +153,18 @@ def test_kinds_of_missing_values_are_counted_and_have_a_companion_among_numbers(
     assert (one(**number, **two).kinds, one(**number, **two).beside) == (2, "x (why missing)")
     assert (one(**levels, **two).kinds, one(**levels, **two).beside) == (2, None)
     assert one(**levels, **two).code_texts == ("N", "B")
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"type": "date", "bounds": DATES}, "its type is continuous"),
+        ({"spikes": [0]}, "has spikes, which only"),
+        ({"grid": 1}, "has a grid, which only"),
+        ({"release": 1}, "true or false"),
+        ({"missing": "model", "codes": NONE}, "only missing values of a confidential column"),
+    ],
+)
+def test_a_survey_weight_is_a_plain_number(keys, said):
+    weight = {"role": "survey-weight", "bounds": [0, 9], "average": 3} | keys
+    assert said in refusal({"columns": LAYOUT["columns"] | {"w": weight}})

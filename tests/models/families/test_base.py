@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from family_checks import BINARY, continuous
-from understudy.domain.schema import Type
+from understudy.domain.schema import Column, Role, Type
 from understudy.errors import BadInput
 from understudy.models.families import FAMILIES
 from understudy.models.families.base import accept, scaled, unscaled
@@ -42,3 +42,10 @@ def test_every_family_is_checked_by_a_file_of_this_directory():
             for value in vars(module).values():
                 checked |= {name for name, _ in getattr(value, "PAIRS", ())}
     assert checked == set(FAMILIES)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_no_family_takes_a_date_for_a_number(family):
+    born = Column("born", Role.CONFIDENTIAL, Type.DATE, bounds=(0.0, 999.0))
+    with pytest.raises(BadInput, match="'born' is declared date, but the family"):
+        FAMILIES[family](born)
