@@ -34,15 +34,38 @@ class Cell:
         return [run["error"] for run in self.runs if "error" in run]
 
 
+@dataclass(frozen=True)
+class Setting:
+    """How cells are run."""
+
+    directory: Path
+    """Where the tables are."""
+    limit: float
+    """Seconds for each run."""
+    memory: float | None = None
+    """Gibibytes for each run."""
+    pythons: dict[str, str] = field(default_factory=dict)
+    """Interpreters of tools and judges that need their own, by name."""
+    keep: Path | None = None
+    """Where the synthetic tables are kept."""
+
+
 def run_cell(
-    cell: Cell, directory: Path, limit: float, command: list[str] | None = None
+    cell: Cell, setting: Setting, number: int = 1, command: list[str] | None = None
 ) -> dict[str, Any]:
     """Run a cell once, and return what it found or how it failed."""
+    kept = None
+    if setting.keep is not None:
+        name = f"{cell.source}, {cell.tool}, {cell.epsilon:g}, {number}"
+        kept = str(setting.keep.resolve() / (name.replace(", ", "-").replace(" ", "-") + ".csv"))
     asked = {
         "source": cell.source,
         "epsilon": cell.epsilon,
         "tool": cell.tool,
-        "directory": str(directory.resolve()),
+        "directory": str(setting.directory.resolve()),
+        "memory": setting.memory,
+        "pythons": setting.pythons,
+        "keep": kept,
     }
     # A session of its own, so that the processes that a tool starts end with it.
     process = subprocess.Popen(
@@ -55,9 +78,9 @@ def run_cell(
         start_new_session=True,
     )
     try:
-        said, complaints = process.communicate(json.dumps(asked), timeout=limit)
+        said, complaints = process.communicate(json.dumps(asked), timeout=setting.limit)
     except subprocess.TimeoutExpired:
-        return {"error": f"no answer in {limit:g} s"}
+        return {"error": f"no answer in {setting.limit:g} s"}
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -1,30 +1,32 @@
 """All tools on all tables at all ε, printed as one Markdown table.
 
 A row is the mean over the runs that ended with a table. A run that failed is counted in its row
-with the class of its error; what the tool said goes to the error output.
+with the class of its error; what the tool said goes to the error output. With `--json FILE`, every
+run is added to the file as it ends, and those that the file has are not run again.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from peers.cells import Cell, run_cell
+from peers.cells import Cell, Setting, run_cell
+from peers.record import record, recorded
 from peers.sources import DIRECTORY, SOURCES
-from peers.tools import BASELINES, TOOLS
+from peers.tools import BASELINES, EVERY, TOOLS
 
 EPSILONS = (5.0, 1.0, 0.5, 0.1)
+DATA = ("CPS 2004", "CE 2017", "survey")
+"""The tables that are run where none is named."""
 PACKAGES = ("understudy", "opendp", "mbi", "DataSynthesizer", "numpy", "jax", "polars")
 HEAD = (
-    "| data | ε | tool | max-ECDF | pairs | coefficients off by | seconds | failed |\n"
-    "|---|---|---|---|---|---|---|---|"
+    "| data | ε | tool | max-ECDF | pairs | K-marginal | coefficients off by | seconds | failed |\n"
+    "|---|---|---|---|---|---|---|---|---|"
 )
 
 
@@ -33,11 +35,12 @@ def row(cell: Cell) -> str:
     sound = cell.sound
     epsilon = "∞" if cell.epsilon == float("inf") else f"{cell.epsilon:g}"
     if not sound:
-        numbers = ["–"] * 4
+        numbers = ["–"] * 5
     else:
         numbers = [
             _named([run["max_ecdf"] for run in sound], "{:.3f}"),
             _mean([run["pairs"] for run in sound], "{:.3f}"),
+            _mean([run.get("k_marginal") for run in sound], "{:.0f}"),
             _named([_sizes(run["coefficients"]) for run in sound], "{:.0%}"),
             _mean([run["seconds"] for run in sound], "{:.0f}"),
         ]
@@ -56,7 +59,8 @@ def _sizes(differences: Mapping[str, float | None]) -> dict[str, float | None]:
 
 
 def _named(runs: list[dict[str, float | None]], form: str) -> str:
-    return ", ".join(f"{name} {_mean([run[name] for run in runs], form)}" for name in runs[0])
+    named = [f"{name} {_mean([run[name] for run in runs], form)}" for name in runs[0]]
+    return ", ".join(named) or "–"
 
 
 def _mean(values: Iterable[float | None], form: str) -> str:
@@ -70,7 +74,7 @@ def cells(sources: Iterable[str], epsilons: Iterable[float], tools: Iterable[str
     every = []
     for source in sources:
         every += [Cell(source, float("inf"), tool) for tool in BASELINES if tool in chosen]
-        every += [Cell(source, epsilon, tool) for epsilon in at for tool in TOOLS if tool in chosen]
+        every += [Cell(source, epsilon, tool) for epsilon in at for tool in EVERY if tool in chosen]
     return every
 
 
@@ -84,29 +88,61 @@ def _versions() -> str:
     return ", ".join(map(installed, PACKAGES))
 
 
-def main() -> None:
-    """Run and print."""
-    known = list(dict.fromkeys([*BASELINES, *TOOLS]))
+def _python(said: str) -> tuple[str, str]:
+    package, _, path = said.partition("=")
+    if not path or not Path(path).is_file():
+        raise argparse.ArgumentTypeError("say PACKAGE=PATH, the path of an interpreter that has it")
+    # Not resolved: an environment's interpreter is a link, and finds its packages by its own place.
+    return package, str(Path(path).absolute())
+
+
+def _asked() -> argparse.Namespace:
+    known = list(dict.fromkeys([*BASELINES, *EVERY]))
+    usual = list(dict.fromkeys([*BASELINES, *TOOLS]))
     parser = argparse.ArgumentParser(prog="peers", description=__doc__.splitlines()[0])
     parser.add_argument("--directory", type=Path, default=DIRECTORY, help="where the tables are")
     parser.add_argument("--runs", type=int, default=3, help="runs for each row")
     parser.add_argument("--limit", type=float, default=900, help="seconds for each run")
-    parser.add_argument("--data", nargs="+", choices=list(SOURCES), default=list(SOURCES))
+    parser.add_argument("--memory", type=float, help="GiB for each run")
+    parser.add_argument("--data", nargs="+", choices=list(SOURCES), default=DATA)
     parser.add_argument("--epsilon", nargs="+", type=float, default=EPSILONS)
-    parser.add_argument("--tools", nargs="+", choices=known, default=known)
-    parser.add_argument("--json", type=Path, help="file for what every run found")
+    parser.add_argument("--tools", nargs="+", choices=known, default=usual)
+    parser.add_argument("--json", type=Path, help="file for what every run found, to go on from")
+    parser.add_argument("--keep", type=Path, help="directory for the synthetic tables")
+    parser.add_argument(
+        "--peer-python",
+        nargs="+",
+        type=_python,
+        default=[],
+        metavar="PACKAGE=PATH",
+        help="interpreters that have dpmm and snsynth",
+    )
+    parser.add_argument("--judge-python", type=Path, help="interpreter that has the judges")
     asked = parser.parse_args()
     for name in asked.data:
         if not SOURCES[name].path(asked.directory).is_file():
             parser.error(f"there is no table {SOURCES[name].file}: name its place by --directory.")
-    table = cells(asked.data, asked.epsilon, asked.tools)
+    return asked
+
+
+def main() -> None:
+    """Run and print."""
+    asked = _asked()
+    pythons = dict(asked.peer_python)
+    if asked.judge_python is not None:
+        pythons["judge"] = str(asked.judge_python.absolute())
+    setting = Setting(asked.directory, asked.limit, asked.memory, pythons, asked.keep)
+    before = {} if asked.json is None else recorded(asked.json)
     print(HEAD, flush=True)
-    for cell in table:
+    for cell in cells(asked.data, asked.epsilon, asked.tools):
         for number in range(1, asked.runs + 1):
-            label = f"{cell.source}, ε = {cell.epsilon:g}, {cell.tool}"
-            print(f"{label}: run {number} of {asked.runs}", file=sys.stderr, flush=True)
-            cell.runs.append(run_cell(cell, asked.directory, asked.limit))
+            found = before.get((cell.source, cell.epsilon, cell.tool, number))
+            if found is None:
+                label = f"{cell.source}, ε = {cell.epsilon:g}, {cell.tool}"
+                print(f"{label}: run {number} of {asked.runs}", file=sys.stderr, flush=True)
+                found = run_cell(cell, setting, number)
+                if asked.json is not None:
+                    record(asked.json, cell, number, found)
+            cell.runs.append(found)
         print(row(cell), flush=True)
     print(f"\n{asked.runs} runs for each row. {_versions()}.")
-    if asked.json is not None:
-        asked.json.write_text(json.dumps([asdict(cell) for cell in table], indent=1))

@@ -2,13 +2,17 @@
 
 Bounds and levels come from the surveys' own descriptions, not from the files: hourly earnings up to
 80 dollars and full-time workers from 25 to 34; incomes up to a million and a quarter's expenditure
-up to 100,000 dollars; the embedded survey's own schema. All columns are confidential, as the other
-tools know no public ones. The size is what anybody would say of the table.
+up to 100,000 dollars; the embedded survey's own schema; the domain that NIST publishes beside its
+excerpt of the American Community Survey, kept in `acs.toml`. All columns
+are confidential, as the other tools know no public ones. The size is what anybody would say of the
+table.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +28,16 @@ DIRECTORY = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 
 @dataclass(frozen=True)
 class Source:
-    """A table to synthesise, its declared domain and the regression that is asked of it."""
+    """A table to synthesise, its declared domain and the regression that is asked of it, if any."""
 
     name: str
     schema: Schema
-    regression: str
+    regression: str | None = None
     file: str | None = None
+    steps: Mapping[str, float] = field(default_factory=dict)
+    """Numbers that the K-marginal score cuts evenly, and how wide."""
+    absent: str | None = None
+    """What the file has in a number's place where there is none."""
 
     def path(self, directory: Path) -> Path:
         """Return where the table is."""
@@ -39,15 +47,16 @@ class Source:
         """Return the table, with exactly the declared columns."""
         import pandas as pd
 
-        frame = pd.read_csv(self.path(directory))
+        levelled = [column.name for column in self.schema.columns if column.levels is not None]
+        numbers = [name for name in self.schema.names if name not in levelled]
+        frame = pd.read_csv(
+            self.path(directory),
+            dtype=dict.fromkeys(levelled, str),
+            na_values={} if self.absent is None else {name: [self.absent] for name in numbers},
+        )
         if "year" in frame:
             frame = frame[frame["year"] == 2004]
-        levelled = [column.name for column in self.schema.columns if column.levels is not None]
-        return (
-            frame[list(self.schema.names)]
-            .astype(dict.fromkeys(levelled, str))
-            .reset_index(drop=True)
-        )
+        return frame[list(self.schema.names)].reset_index(drop=True)
 
 
 def _numeric(type_: str, low: float, high: float) -> dict[str, Any]:
@@ -63,6 +72,23 @@ def _survey() -> Schema:
     for column in declared["columns"].values():
         column["role"] = "confidential"
     return Schema.from_dict(declared)
+
+
+ACS = "acs_national_2019.csv"
+ACS_MISSING = "N"
+"""A question that does not apply: an ordinary level of a column with levels."""
+DEMOGRAPHIC = (
+    *("AGEP", "SEX", "MSP", "RAC1P", "HOUSING_TYPE"),
+    *("OWN_RENT", "EDU", "PINCP_DECILE", "DVET", "DEYE"),
+)
+"""The features of the Collaborative Research Cycle's demographic-focused set."""
+
+
+def _acs(names: Iterable[str] | None = None) -> Schema:
+    """Return the published domain of the excerpt's features: all of them, or those named."""
+    published = tomllib.loads((Path(__file__).parent / "acs.toml").read_text())["columns"]
+    columns = {name: published[name] for name in names or published}
+    return _declared(27_000, **{n: {"role": "confidential"} | c for n, c in columns.items()})
 
 
 def _declared(size: int, **columns: dict[str, Any]) -> Schema:
@@ -101,5 +127,13 @@ SOURCES = {
             schema=_survey(),
             regression="log(salary) ~ gender + weeks",
         ),
+        Source(
+            name="ACS 10",
+            file=ACS,
+            schema=_acs(DEMOGRAPHIC),
+            steps={"AGEP": 5},
+            absent=ACS_MISSING,
+        ),
+        Source(name="ACS 24", file=ACS, schema=_acs(), steps={"AGEP": 5}, absent=ACS_MISSING),
     )
 }

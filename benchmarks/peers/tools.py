@@ -1,6 +1,7 @@
 """One function for each tool: a table, its schema and ε in, a synthetic table out.
 
-Every tool is imported where it is run, so that one that is not installed fails alone.
+Every tool is imported where it is run, so that one that is not installed fails alone. Those that
+cannot live beside `understudy` are run by an interpreter of their own (`peer.py`).
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ import contextlib
 import itertools
 import json
 import secrets
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,11 +21,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from peers import grid
+from peers.trees import rows_of
+from peers.zero_concentrated import budget
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from understudy.domain.schema import Schema
+
+
+DELTA = 1e-6
+"""The δ of the rows that have one."""
+
+
+class PeerFailed(RuntimeError):
+    """A tool failed in an interpreter of its own; its text is the class of the error."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,8 @@ class Task:
     table: pd.DataFrame
     schema: Schema
     epsilon: float
+    pythons: Mapping[str, str] = field(default_factory=dict)
+    """By the name of a package, an interpreter that has it."""
     random: np.random.Generator = field(default_factory=np.random.default_rng)
 
     @property
@@ -65,8 +79,12 @@ def understudy(model: str) -> Tool:
     return run
 
 
-def opendp(algorithm: str) -> Tool:
-    """Return AIM or MST of OpenDP under max-divergence: pure ε, one record added or removed."""
+def opendp(algorithm: str, delta: float = 0) -> Tool:
+    """Return AIM or MST of OpenDP, one record added or removed.
+
+    Without δ it is under max-divergence, which is pure ε. With one it is under zero-concentrated
+    divergence, as its authors published it, with the largest ρ that implies (ε, δ).
+    """
 
     def run(task: Task) -> pd.DataFrame:
         import opendp.prelude as dp
@@ -74,59 +92,94 @@ def opendp(algorithm: str) -> Tool:
 
         dp.enable_features("contrib")
         coded = grid.encode(task.table, task.schema)
+        loss = {"rho": budget(task.epsilon, delta)} if delta else {"epsilon": task.epsilon}
         context = dp.Context.compositor(
             data=pl.LazyFrame({name: coded[name].to_numpy() for name in coded}),
             privacy_unit=dp.unit_of(contributions=1),
-            privacy_loss=dp.loss_of(epsilon=task.epsilon),
+            privacy_loss=dp.loss_of(**loss),
         )
         # Codes 0 … k−1 have the left-open cuts 0 … k−2. Keys would do, but add a code for nulls.
         cuts = {c.name: list(range(grid.size(c) - 1)) for c in task.schema.columns}
         release = (
-            context.query(epsilon=task.epsilon)
+            context.query(**loss)
             .contingency_table(cuts=cuts, algorithm=getattr(dp.mbi, algorithm)())
             .release()
         )
-        return _rows(release.project(task.schema.names), task)
+        return _rows(release.model, task)
 
     return run
 
 
-def _rows(joint: Any, task: Task) -> pd.DataFrame:
-    """Draw rows from a fitted model of all columns, which is post-processing.
-
-    mbi 1.1.0, which OpenDP 0.16 requires, would make columns depend on each other that its model
-    keeps apart (github.com/ryan112358/mbi/pull/145, mended in 2.0.0), so it is not asked.
-    """
+def _rows(model: Any, task: Task) -> pd.DataFrame:
+    """Draw rows from mbi's model of all columns."""
     import pandas as pd
 
-    counts = np.maximum(np.asarray(joint, dtype=np.float64), 0)
-    drawn = task.random.choice(counts.size, task.rows, p=counts.ravel() / counts.sum())
-    codes = np.unravel_index(drawn, counts.shape)
-    made = pd.DataFrame(dict(zip(task.schema.names, codes, strict=True)))
-    return grid.decode(made, task.schema, task.random)
+    codes = rows_of(model, task.rows, task.random)
+    return grid.decode(pd.DataFrame(codes), task.schema, task.random)
 
 
-def mbi(task: Task) -> pd.DataFrame:
-    """Fit mbi's graphical model to all two-way tables with Laplace noise.
+def mbi(delta: float = 0) -> Tool:
+    """Return mbi's graphical model, fitted to all two-way tables with noise.
 
     The package brings inference and no mechanism of its own, so this is the plainest one: every
-    pair's table is measured once. A record adds 1 to a cell of each, so scale pairs/ε is pure ε
-    for a record added or removed.
+    pair's table is measured once. A record adds 1 to a cell of each, so Laplace noise of scale
+    pairs/ε is pure ε for a record added or removed. With δ, Gaussian noise of variance
+    pairs/(2ρ) is ρ-zero-concentrated.
     """
-    from mbi import Domain, LinearMeasurement, estimation
 
-    coded = grid.encode(task.table, task.schema)
-    sizes = {column.name: grid.size(column) for column in task.schema.columns}
-    pairs = list(itertools.combinations(sizes, 2))
-    scale = len(pairs) / task.epsilon
-    measured = []
-    for a, b in pairs:
-        flat = coded[a] * sizes[b] + coded[b]
-        counts = np.bincount(flat, minlength=sizes[a] * sizes[b])
-        noisy = counts + task.random.laplace(0, scale, counts.size)
-        measured.append(LinearMeasurement(noisy, (a, b), stddev=scale * np.sqrt(2)))
-    model = estimation.mirror_descent(Domain.fromdict(sizes), measured)
-    return _rows(model.project(task.schema.names).values, task)
+    def run(task: Task) -> pd.DataFrame:
+        from mbi import Domain, LinearMeasurement, estimation
+
+        coded = grid.encode(task.table, task.schema)
+        sizes = {column.name: grid.size(column) for column in task.schema.columns}
+        pairs = list(itertools.combinations(sizes, 2))
+        if delta:
+            deviation = np.sqrt(len(pairs) / (2 * budget(task.epsilon, delta)))
+        else:
+            deviation = np.sqrt(2) * len(pairs) / task.epsilon
+        measured = []
+        for a, b in pairs:
+            flat = coded[a] * sizes[b] + coded[b]
+            counts = np.bincount(flat, minlength=sizes[a] * sizes[b])
+            if delta:
+                noise = task.random.normal(0, deviation, counts.size)
+            else:
+                noise = task.random.laplace(0, deviation / np.sqrt(2), counts.size)
+            measured.append(LinearMeasurement(counts + noise, (a, b), stddev=deviation))
+        return _rows(estimation.mirror_descent(Domain.fromdict(sizes), measured), task)
+
+    return run
+
+
+def elsewhere(package: str, algorithm: str, delta: float = DELTA) -> Tool:
+    """Return a tool that an interpreter of its own runs on the codes of the grid."""
+
+    def run(task: Task) -> pd.DataFrame:
+        import pandas as pd
+
+        if package not in task.pythons:
+            raise PeerFailed("no interpreter named")
+        with tempfile.TemporaryDirectory() as directory:
+            place = Path(directory)
+            grid.encode(task.table, task.schema).to_csv(place / "table.csv", index=False)
+            sizes = {column.name: grid.size(column) for column in task.schema.columns}
+            (place / "domain.json").write_text(json.dumps(sizes))
+            asked = [package, algorithm, str(task.epsilon), str(delta), str(task.rows)]
+            script = str(Path(__file__).with_name("peer.py"))
+            done = subprocess.run(
+                [task.pythons[package], script, *asked, str(place)],
+                stdout=sys.stderr,
+                check=False,
+            )
+            failure = place / "error.txt"
+            if failure.is_file():
+                raise PeerFailed(failure.read_text())
+            if done.returncode:
+                raise PeerFailed(f"crash, exit code {done.returncode}")
+            codes = pd.read_csv(place / "synthetic.csv")
+        return grid.decode(codes, task.schema, task.random)
+
+    return run
 
 
 def datasynthesizer(task: Task) -> pd.DataFrame:
@@ -186,12 +239,24 @@ TOOLS: dict[str, Tool] = {
     "understudy mixture": understudy("mixture"),
     "OpenDP AIM": opendp("AIM"),
     "OpenDP MST": opendp("MST"),
-    "mbi, all pairs": mbi,
+    "mbi, all pairs": mbi(),
     "DataSynthesizer": datasynthesizer,
 }
-"""What is run at every ε."""
+"""What is run at every ε, with δ = 0."""
+WITH_DELTA: dict[str, Tool] = {
+    "OpenDP AIM, delta": opendp("AIM", DELTA),
+    "OpenDP MST, delta": opendp("MST", DELTA),
+    "mbi, all pairs, delta": mbi(DELTA),
+    "dpmm AIM, delta": elsewhere("dpmm", "AIM"),
+    "dpmm MST, delta": elsewhere("dpmm", "MST"),
+    "dpmm PrivBayes, delta": elsewhere("dpmm", "PrivBayes"),
+    "smartnoise AIM, delta": elsewhere("snsynth", "aim"),
+    "smartnoise MST, delta": elsewhere("snsynth", "mst"),
+}
+"""What is run at every ε with a δ, where it is asked for: another promise."""
 BASELINES: dict[str, Tool] = {
     "a second sample": resample,
     "understudy joint": understudy("joint"),
 }
 """What is run once without privacy."""
+EVERY = TOOLS | WITH_DELTA

@@ -6,54 +6,120 @@ Reads a cell as JSON from its input, and writes what it found as JSON to its out
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from peers.k_marginal import k_marginal
 from peers.sources import SOURCES, Source
-from peers.tools import BASELINES, TOOLS, Task
+from peers.tools import BASELINES, EVERY, PeerFailed, Task
 from understudy.utility import Utility, measure_table
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def run(source: Source, directory: Path, tool: str, epsilon: float) -> dict[str, Any]:
-    """Synthesise once and measure; the seconds are those of the synthesis."""
+
+def run(
+    source: Source,
+    directory: Path,
+    tool: str,
+    epsilon: float,
+    *,
+    pythons: dict[str, str] | None = None,
+    keep: Path | None = None,
+) -> dict[str, Any]:
+    """Synthesise once and measure; the seconds are those of the synthesis.
+
+    Args:
+        source: The table.
+        directory: Where it is.
+        tool: The name of the tool.
+        epsilon: ε, or infinity for what is run without privacy.
+        pythons: Interpreters of tools and, as `judge`, of the judges, by name.
+        keep: A file for the synthetic table.
+    """
     table = source.read(directory)
-    chosen = TOOLS if np.isfinite(epsilon) else BASELINES
-    task = Task(table, source.schema, epsilon)
+    chosen = EVERY if np.isfinite(epsilon) else BASELINES
+    task = Task(table, source.schema, epsilon, pythons or {})
     started = time.monotonic()
     synthetic = chosen[tool](task)
     seconds = time.monotonic() - started
+    if keep is not None:
+        keep.parent.mkdir(parents=True, exist_ok=True)
+        synthetic.to_csv(keep, index=False)
+    found = {"seconds": seconds} | measures(source, table, synthetic)
+    if "judge" in task.pythons:
+        found["judges"] = judged(task.pythons["judge"], source, table, synthetic)
+    return found
+
+
+def measures(source: Source, table: pd.DataFrame, synthetic: pd.DataFrame) -> dict[str, Any]:
+    """Return what we measure ourselves."""
     measured = measure_table(table, synthetic, source.schema, regression=source.regression)
-    assert measured.regression is not None
+    stated = measured.regression
     return {
-        "seconds": seconds,
         "max_ecdf": {
             name: each.max_ecdf
             for name, each in measured.columns.items()
             if isinstance(each, Utility)
         },
         "pairs": measured.headlines()["pairs: mean total variation"],
+        "k_marginal": k_marginal(table, synthetic, source.schema, source.steps),
         "pmse_ratio": measured.propensity.ratio,
         "coefficients": {
             each.name: each.relative_difference
-            for each in measured.regression.coefficients
+            for each in (() if stated is None else stated.coefficients)
             if each.name != "Intercept"
         },
     }
+
+
+def judged(
+    python: str, source: Source, table: pd.DataFrame, synthetic: pd.DataFrame
+) -> dict[str, Any]:
+    """Return what judges that others wrote say, or how they failed."""
+    kinds = {c.name: "number" if c.numeric else "category" for c in source.schema.columns}
+    with tempfile.TemporaryDirectory() as directory:
+        place = Path(directory)
+        table.to_csv(place / "real.csv", index=False)
+        synthetic.to_csv(place / "made.csv", index=False)
+        (place / "kinds.json").write_text(json.dumps(kinds))
+        files = [str(place / name) for name in ("real.csv", "made.csv", "kinds.json")]
+        script = str(Path(__file__).with_name("judge.py"))
+        done = subprocess.run(
+            [python, script, *files], stdout=subprocess.PIPE, text=True, check=False
+        )
+    if done.returncode or not done.stdout:
+        return {"error": f"crash, exit code {done.returncode}"}
+    return json.loads(done.stdout)
 
 
 def main() -> None:
     """Run the cell that is asked for."""
     cell = json.load(sys.stdin)
     output, sys.stdout = sys.stdout, sys.stderr
+    if cell.get("memory"):
+        # More memory is refused to the tool: elsewhere the machine would choose whom to end.
+        resource.setrlimit(resource.RLIMIT_DATA, (int(cell["memory"] * 2**30),) * 2)
     try:
         answer = run(
-            SOURCES[cell["source"]], Path(cell["directory"]), cell["tool"], cell["epsilon"]
+            SOURCES[cell["source"]],
+            Path(cell["directory"]),
+            cell["tool"],
+            cell["epsilon"],
+            pythons=cell.get("pythons"),
+            keep=None if cell.get("keep") is None else Path(cell["keep"]),
         )
+    except PeerFailed as error:
+        traceback.print_exc()
+        answer = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - a tool's failure, of any kind, is a result
         traceback.print_exc()
         answer = {"error": type(error).__name__}
