@@ -6,7 +6,7 @@ READY := .venv/.ready
 BENCH_READY := .venv/.bench-ready
 DOCS_READY := .venv/.docs-ready
 
-.PHONY: demo test test-slow lint format docs bench peers clean
+.PHONY: demo test test-slow lint format docs bench peers peers-acs clean
 
 demo: $(READY)
 	$(BIN)/understudy demo
@@ -44,6 +44,14 @@ RUNS ?= 3
 peers: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers]'
 	cd benchmarks && ../$(BIN)/python -m peers --runs $(RUNS)
+
+# The same on the American Community Survey, with and without a δ. It goes on where it was stopped.
+peers-acs: $(READY)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers]'
+	mkdir -p build
+	cd benchmarks && ../$(BIN)/python -m peers --runs $(RUNS) --memory 12 --json ../build/peers-acs.jsonl \
+		--data 'ACS 10' 'ACS 24' --epsilon 1 --tools 'a second sample' 'understudy joint' \
+		'OpenDP AIM' 'OpenDP MST' 'mbi, all pairs' 'OpenDP AIM, delta' 'OpenDP MST, delta'
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "understudy needs Python 3.11 or newer; try make PYTHON=python3.11")'
