@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from peers import grid
+from peers.rounding import spendable
 from peers.trees import rows_of
 from peers.zero_concentrated import budget
 
@@ -92,7 +93,10 @@ def opendp(algorithm: str, delta: float = 0) -> Tool:
 
         dp.enable_features("contrib")
         coded = grid.encode(task.table, task.schema)
-        loss = {"rho": budget(task.epsilon, delta)} if delta else {"epsilon": task.epsilon}
+        asked = budget(task.epsilon, delta) if delta else task.epsilon
+        if algorithm == "MST":
+            asked = spendable(asked, len(task.schema.columns))
+        loss = {"rho" if delta else "epsilon": asked}
         context = dp.Context.compositor(
             data=pl.LazyFrame({name: coded[name].to_numpy() for name in coded}),
             privacy_unit=dp.unit_of(contributions=1),

@@ -18,6 +18,7 @@ from peers import grid, sources, tools, zero_concentrated
 from peers.cells import Cell, Setting, run_cell
 from peers.k_marginal import k_marginal
 from peers.record import record, recorded
+from peers.rounding import spendable
 from peers.run import HEAD, cells, row
 from peers.trees import draw
 from peers.worker import run
@@ -168,6 +169,15 @@ def test_the_score_knows_a_second_sample_and_independent_columns(name, second, a
     codes = grid.encode(table, source.schema)
     for column in source.schema.columns:
         assert codes[column.name].between(0, grid.size(column) - 1).all()
+
+
+@pytest.mark.parametrize("loss", [5.0, 1.0, 0.5, 0.1, 0.0243559703])
+@pytest.mark.parametrize("columns", [3, 4, 10, 24])
+def test_a_loss_that_mst_can_spend_is_the_one_asked_for_but_for_rounding(loss, columns):
+    spent = spendable(loss, columns)
+    assert loss * (1 - 1e-10) < spent <= loss
+    if columns <= 4:
+        assert spent == loss
 
 
 def test_rows_drawn_along_a_tree_have_the_distribution_of_the_model():
