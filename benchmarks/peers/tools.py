@@ -23,7 +23,7 @@ import numpy as np
 from peers import grid
 from peers.rounding import spendable
 from peers.trees import rows_of
-from peers.zero_concentrated import budget
+from understudy.privacy.accounting import rho_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def resample(task: Task) -> pd.DataFrame:
     return task.table.sample(task.rows, replace=True, random_state=task.random)
 
 
-def understudy(model: str) -> Tool:
+def understudy(model: str, delta: float = 0) -> Tool:
     """Return ours: a model of whole records, by noisy sums, or one draw without privacy."""
 
     def run(task: Task) -> pd.DataFrame:
@@ -74,7 +74,9 @@ def understudy(model: str) -> Tool:
 
         built = load_model(model, schema=task.schema)
         private = np.isfinite(task.epsilon)
-        mechanism = us.Summary(epsilon=task.epsilon) if private else us.Unweighted()
+        mechanism = (
+            us.Summary(epsilon=task.epsilon, delta=delta or None) if private else us.Unweighted()
+        )
         return us.synthesize(built, task.table, mechanism).synthetic
 
     return run
@@ -93,7 +95,7 @@ def opendp(algorithm: str, delta: float = 0) -> Tool:
 
         dp.enable_features("contrib")
         coded = grid.encode(task.table, task.schema)
-        asked = budget(task.epsilon, delta) if delta else task.epsilon
+        asked = rho_within(task.epsilon, delta=delta) if delta else task.epsilon
         if algorithm == "MST":
             asked = spendable(asked, len(task.schema.columns))
         loss = {"rho" if delta else "epsilon": asked}
@@ -138,7 +140,7 @@ def mbi(delta: float = 0) -> Tool:
         sizes = {column.name: grid.size(column) for column in task.schema.columns}
         pairs = list(itertools.combinations(sizes, 2))
         if delta:
-            deviation = np.sqrt(len(pairs) / (2 * budget(task.epsilon, delta)))
+            deviation = np.sqrt(len(pairs) / (2 * rho_within(task.epsilon, delta=delta)))
         else:
             deviation = np.sqrt(2) * len(pairs) / task.epsilon
         measured = []
@@ -248,6 +250,7 @@ TOOLS: dict[str, Tool] = {
 }
 """What is run at every ε, with δ = 0."""
 WITH_DELTA: dict[str, Tool] = {
+    "understudy joint, delta": understudy("joint", DELTA),
     "OpenDP AIM, delta": opendp("AIM", DELTA),
     "OpenDP MST, delta": opendp("MST", DELTA),
     "mbi, all pairs, delta": mbi(DELTA),

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from peers import grid, sources, tools, zero_concentrated
+from peers import grid, sources, tools
 from peers.cells import Cell, Setting, run_cell
 from peers.k_marginal import k_marginal
 from peers.record import record, recorded
@@ -197,18 +197,6 @@ def test_rows_drawn_along_a_tree_have_the_distribution_of_the_model():
     np.add.at(found, (codes["a"], codes["b"], codes["c"]), 1 / 200_000)
     assert np.abs(found - whole / whole.sum()).max() < 0.005
     assert np.bincount(codes["d"]) / 200_000 == pytest.approx([0.25, 0, 0.75], abs=0.01)
-
-
-@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (5.0, 1e-6), (0.1, 1e-9)])
-def test_the_zero_concentrated_budget_implies_epsilon_and_delta_and_no_more(epsilon, delta):
-    rho = zero_concentrated.budget(epsilon, delta)
-    orders = 1 + np.geomspace(1e-3, 1e6, 200_001)
-    logs = (orders - 1) * (orders * rho - epsilon) - np.log(orders - 1)
-    least = float(np.min(logs + orders * np.log1p(-1 / orders)))
-    assert least == pytest.approx(np.log(delta), abs=1e-5)
-    # Better than the plain rule ε = ρ + 2√(ρ·log(1/δ)), and never more than pure ε has.
-    plain = (np.sqrt(np.log(1 / delta) + epsilon) - np.sqrt(np.log(1 / delta))) ** 2
-    assert plain < rho < epsilon**2 / 2 + 0.01
 
 
 def test_the_domain_is_declared_to_datasynthesizer_in_full():
