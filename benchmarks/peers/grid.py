@@ -1,7 +1,7 @@
 """Columns as codes on a fixed grid, and back: what a tool that counts needs.
 
 A continuous column has 80 equal bins over its declared bounds, levels have a code each, and so do
-whole numbers where there are at most a hundred; more of them share 80 bins. A value that may be
+whole numbers where there are at most a thousand; more of them share 80 bins. A value that may be
 missing has one code more. Nothing is looked up in a table. On the way back a value is drawn evenly
 within its bin.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from understudy.domain.schema import Column, Schema
 
 BINS = 80
-WHOLE = 100
+WHOLE = 1000
 """As many whole numbers have a code each."""
 
 

@@ -77,7 +77,7 @@ MIXED = Schema.from_dict(
                 "bounds": [-10, 90],
                 "missing": "model",
             },
-            "points": {"role": "confidential", "type": "integer", "bounds": [0, 501]},
+            "points": {"role": "confidential", "type": "integer", "bounds": [0, 2007]},
             "age": {"role": "confidential", "type": "integer", "bounds": [0, 95]},
             "group": {"role": "confidential", "type": "categorical", "levels": ["N", "1", "2"]},
         },
@@ -92,7 +92,7 @@ def mixed(rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "pay": pay,
-            "points": np.where(random.random(rows) < 0.4, 501, random.integers(502, size=rows)),
+            "points": np.where(random.random(rows) < 0.4, 2007, random.integers(2008, size=rows)),
             "age": random.integers(96, size=rows),
             "group": np.array(["N", "1", "2"])[group],
         }
@@ -108,9 +108,9 @@ def test_a_missing_value_has_a_code_and_many_whole_numbers_share_bins():
     assert (back["pay"].isna() == values["pay"].isna()).all()
     assert (back["age"] == values["age"]).all()
     assert (back["group"] == values["group"]).all()
-    assert (np.abs(back["points"] - values["points"]) <= 502 / 80).all()
+    assert (np.abs(back["points"] - values["points"]) <= 2008 / 80).all()
     assert (back["points"] == np.floor(back["points"])).all()
-    assert back["points"].between(0, 501).all()
+    assert back["points"].between(0, 2007).all()
     # A whole number that straddles two bins is of the one that holds it.
     assert (grid.encode(back, MIXED)["points"] - codes["points"]).abs().max() <= 1
 
@@ -144,9 +144,9 @@ def test_the_score_is_that_of_every_triple_counted_by_hand():
 
 def test_the_score_of_tables_without_a_cell_in_common_is_0_and_strangers_are_refused():
     real = mixed(50, 4).assign(group="N", age=3)
-    other = real.assign(group="1", age=60, points=400 - real["points"] // 2)
+    other = real.assign(group="1", age=60, points=1600 - real["points"] // 2)
     three = Schema(MIXED.size, MIXED.columns[1:])
-    assert k_marginal(real, other, three, {"age": 5, "points": 501}) == pytest.approx(0)
+    assert k_marginal(real, other, three, {"age": 5, "points": 2007}) == pytest.approx(0)
     with pytest.raises(ValueError, match="'group' has a value that is not declared"):
         k_marginal(real, real.assign(group="3"), MIXED)
     with pytest.raises(ValueError, match="three columns"):
