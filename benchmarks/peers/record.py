@@ -1,6 +1,7 @@
 """What every run found, a line of JSON each, so that what was interrupted goes on where it was.
 
 A line has the table, ε (null without privacy), the tool, the number of the run, and what it found.
+A failure is a result like others: who wants to try again removes its line.
 """
 
 from __future__ import annotations
