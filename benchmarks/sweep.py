@@ -2,9 +2,9 @@
 
     python benchmarks/sweep.py [--settings 60] [--data ../shared/data]
 
-The regression of hourly earnings on the CPS of 1992, as `understudy calibrate` tries it: `summary` at
-so many ε between 0.05 and 10, at each one release from nothing and five that follow each other, and
-the model without privacy beside them. Seconds count compilation, but not imports and reading.
+The regression of hourly earnings on the CPS of 1992, as `understudy calibrate` tries it: `summary`
+at so many ε between 0.05 and 10, at each one release from nothing and five that follow each other,
+and the model without privacy beside them. Seconds count compilation, but not imports and reading.
 """
 
 from __future__ import annotations

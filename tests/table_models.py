@@ -15,6 +15,29 @@ AGE = {"role": "confidential", "type": "integer", "bounds": [25, 28]}
 PAY = {"role": "confidential", "type": "continuous", "bounds": [0, 50]}
 WEEKS = {"role": "confidential", "type": "integer", "bounds": [0, 52]}
 
+CODES = {"missing": "model", "codes": {"N": "does not apply", "B": "refused"}}
+KINDS = {
+    "levels": GENDER,
+    "levels in an order": GENDER | {"levels": ["low", "middle", "high", "top"], "ordered": True},
+    "levels with codes": GENDER | CODES,
+    "few whole numbers": AGE,
+    "few whole numbers that may be missing": AGE | {"missing": "model"},
+    "few whole numbers with codes": AGE | CODES,
+    "whole numbers one by one": WEEKS,
+    "whole numbers one by one with codes": WEEKS | CODES,
+    "whole numbers": WEEKS | {"bounds": [-20, 980]},
+    "whole numbers with spikes": WEEKS | {"bounds": [0, 980], "spikes": [0, 5, 6, 490, 980]},
+    "whole numbers on a grid": WEEKS | {"bounds": [0, 980], "grid": 10, "spikes": [40, 99]} | CODES,
+    "numbers": PAY,
+    "numbers that may be missing": PAY | {"missing": "model"},
+    "numbers with spikes": PAY | {"spikes": [0, 12.5, 50]} | CODES,
+    "numbers on a grid": PAY | {"bounds": [0, 0.9], "grid": 0.1, "spikes": [0.25]},
+    "few days": PAY | {"type": "date", "bounds": ["2020-02-01", "2020-02-10"]},
+    "days": PAY | {"type": "date", "bounds": ["2020-01-01", "2020-06-30"]} | CODES,
+    "many days": PAY | {"type": "date", "bounds": ["1950-01-01", "2020-12-31"]},
+}
+"""A column of each kind, as a schema declares it."""
+
 
 def schema(**columns):
     return Schema.from_dict({"table": {"size": 500}, "columns": columns})
@@ -25,6 +48,19 @@ def theta_of(model, seed=0, scale=1.0):
     return model.constrain(scale * jax.random.normal(key, (model.dimension,)))
 
 
+def with_wide_pay(model, seed, scale=1.5):
+    """Return parameters under which columns hang together, and pay is all over its domain."""
+    theta = theta_of(model, seed, scale)
+    return theta | {"pay": 0.05 * theta["pay"]}
+
+
+def within_intervals(variable, places=3):
+    """Return points of a column of numbers, and which share of its domain each stands for."""
+    shares = np.repeat(np.diff(variable.edges) / variable.column.width, places) / places
+    codes = np.repeat(np.arange(variable.inner), places)
+    return variable.write(np.random.default_rng(9), codes)[variable.name], shares
+
+
 def every_record(**values):
     """Return columns that hold every combination of the given values."""
     combined = np.array(list(itertools.product(*values.values())))
@@ -32,6 +68,29 @@ def every_record(**values):
         name: combined[:, place].astype(np.int64)
         for place, (name, column) in enumerate(values.items())
         if isinstance(column, range)
+    }
+
+
+def domain_of(variable):
+    """Return every value that a column of levels or whole numbers may have, missing ones too."""
+    column = variable.column
+    if not column.numeric:
+        return {column.name: np.arange(-column.kinds, len(column.levels))}
+    values = np.append(np.arange(column.lower, column.upper + 1), np.full(column.kinds, np.nan))
+    if column.beside is None:
+        return {column.name: values}
+    kinds = np.append(np.full(len(values) - column.kinds, -1), np.arange(column.kinds))
+    return {column.name: values, column.beside: kinds}
+
+
+def crossed(*tables):
+    """Return a table of all combinations of one row of each of the tables."""
+    rows = [range(len(next(iter(table.values())))) for table in tables]
+    places = np.array(list(itertools.product(*rows))).T
+    return {
+        name: values[place]
+        for table, place in zip(tables, places, strict=True)
+        for name, values in table.items()
     }
 
 

@@ -142,7 +142,7 @@ def published(model, columns=COLUMNS, parameters=None):
     }
 
 
-LARGE = "more than 1,000|too many levels for the"
+LARGE = "more than 300 for the|too many levels for the"
 SPECS = [
     *(
         (published({"formula": f"y ~ {right}", "family": "beta"}), sentence)

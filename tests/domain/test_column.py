@@ -65,7 +65,6 @@ NONE = {"N": "does not apply"}
         ("salary", {"ordered": True}, "only a categorical column"),
         ("employed", {"ordered": True}, "only a categorical column"),
         ("gender", {"ordered": "yes"}, "true or false"),
-        ("salary", {"release": True}, "belongs to a survey weight"),
         ("salary", {"codes": NONE}, "set missing = 'model'"),
         ("salary", {"missing": "model", "codes": {"-9": "refused"}}, "could be a value"),
         ("salary", {"missing": "model", "codes": {"2019-01-31": "refused"}}, "could be a value"),
@@ -120,10 +119,6 @@ def test_a_date_is_a_whole_number_of_days():
             {"type": "count", "bounds": [0, 9], "missing": "model", "codes": {"N": "a", "": "b"}},
             {"codes": {"N": "a", "": "b"}},
         ),
-        (
-            {"role": "survey-weight", "bounds": [0, 9], "average": 3, "release": True},
-            {"release": True},
-        ),
     ],
 )
 def test_what_is_declared_comes_back_and_nothing_else_does(keys, declared):
@@ -161,7 +156,6 @@ def test_kinds_of_missing_values_are_counted_and_have_a_companion_among_numbers(
         ({"type": "date", "bounds": DATES}, "its type is continuous"),
         ({"spikes": [0]}, "has spikes, which only"),
         ({"grid": 1}, "has a grid, which only"),
-        ({"release": 1}, "true or false"),
         ({"missing": "model", "codes": NONE}, "only missing values of a confidential column"),
     ],
 )

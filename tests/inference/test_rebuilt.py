@@ -8,8 +8,13 @@ import pandas as pd
 import pytest
 
 import understudy as us
-from summaries import ANSWER, BETA, PUBLIC, SHARE, schema_of
+from summaries import ANSWER, BETA, CONFIDENTIAL, PUBLIC, SHARE, schema_of
+from understudy.inference.allowance import Allowance
+from understudy.inference.cells import Cells, Pair
+from understudy.inference.contribution import TableContribution
+from understudy.inference.measurement import Measurement, Noise
 from understudy.inference.rebuilt import measurements
+from understudy.mechanisms.choosing import Choice
 from understudy.models.record.declared import as_declared
 
 GENERATOR = np.random.default_rng(1)
@@ -62,11 +67,58 @@ def test_normal_noise_is_read_back_as_such():
     assert [each.to_dict() for each in found] == rounds
 
 
+def joint_rounds():
+    """Return rounds of a whole table, with a choice among them and a spike that is apart."""
+    heap = CONFIDENTIAL | {"type": "continuous", "bounds": [0, 900], "spikes": [0, 450]}
+    schema = schema_of(500, x=heap, y=ANSWER)
+    model = us.joint(schema)
+    zeros = Cells(schema.column("x"), (100.0, 300.0), (0.0, 450.0))
+    answer = Cells(schema.column("y"))
+    found = []
+    for tables in ((zeros, answer), (Pair(zeros, answer),)):
+        made = TableContribution(model, tables, (3, 5)[: len(tables)], norm=2)
+        noise = Noise(40.0, "discrete-gaussian")
+        found.append(Measurement(made, np.arange(made.width), noise, None, 0.1).to_dict())
+    choice = Choice((("x", "y"),), 1, 2.0, Allowance(rho=0.1)).to_dict()
+    return model, [found[0], choice, found[1]]
+
+
+def test_tables_with_spikes_are_read_back_and_choices_are_no_measurement():
+    model, rounds = joint_rounds()
+    found = measurements(rounds, model)
+    assert [each.to_dict() for each in found] == [rounds[0], rounds[2]]
+    columns = {"x": np.array([0.0, 1.0, 450.0, 899.0]), "y": np.array([0, 1, 1, 0])}
+    each = found[0].contribution.each(columns)
+    assert each.argmax(axis=1).tolist() == [5, 6, 6, 5]
+    assert each[:, :5].argmax(axis=1).tolist() == [3, 0, 4, 2]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda tables: tables[0].update(spikes=[450.0, 0.0]),
+        lambda tables: tables[0].update(spikes=[0.0, 0.0]),
+        lambda tables: tables[0].update(spikes=["x"]),
+        lambda tables: tables[0].update(weight=0),
+        lambda tables: tables[0].update(edges=[100.0]),
+        lambda tables: tables[1].pop("column"),
+        lambda tables: tables.pop(),
+        lambda tables: tables.clear(),
+    ],
+)
+def test_tables_that_no_release_would_hold_are_damage(damage):
+    model, rounds = joint_rounds()
+    damage(rounds[0]["definition"]["tables"])
+    with pytest.raises(us.BadInput, match="the file is damaged"):
+        measurements(rounds, model)
+
+
 @pytest.mark.parametrize(
     "damage",
     [
         lambda rounds: rounds[0].pop("definition"),
         lambda rounds: rounds[0].update(kind="magic"),
+        lambda rounds: rounds[0].pop("kind"),
         lambda rounds: rounds[0]["noisy"].pop(),
         lambda rounds: rounds[0]["noise"].update(scale=0.0),
         lambda rounds: rounds[0]["noise"].update(distribution="cauchy"),

@@ -12,8 +12,8 @@ from summaries import BETA, CONFIDENTIAL, PUBLIC, SHARE, schema_of
 from understudy.errors import BadInput
 from understudy.inference import contribution
 from understudy.inference.allowance import Allowance
-from understudy.inference.cells import Cells, coarse
-from understudy.inference.tables import group_count, one_way, weighted
+from understudy.inference.cells import coarse
+from understudy.inference.tables import table_plan
 from understudy.mechanisms import Summary, rounds, summary
 from understudy.privacy.accounting import Cost, epsilon_at, rho_within
 from understudy.privacy.guarantee import Adjacency
@@ -23,6 +23,7 @@ from understudy.utility import max_ecdf
 
 TABLE = pd.DataFrame({"x": np.random.default_rng(1).beta(0.8, 5, 2000)})
 ANCHOR = {"phi": 0.14, "lambda": 5.5}
+YES = CONFIDENTIAL | {"type": "binary", "levels": ["no", "yes"]}
 
 
 @pytest.fixture(scope="module")
@@ -115,25 +116,6 @@ def test_rounds_with_normal_noise_are_enough_to_infer_again(normal):
     assert again.bound**2 / (2 * sigma**2) == pytest.approx(scores["rho"])
 
 
-@pytest.mark.parametrize("norm", [1, 2])
-def test_tables_are_weighted_so_that_the_noise_of_all_cells_is_least(norm):
-    """Any other weight of any table, for the same price, makes Σ cells · deviation larger."""
-    column = BETA.schema.confidential[0]
-    single = [Cells(column, tuple(np.linspace(0, 1, n + 1)[1:-1])) for n in (2, 5, 24, 90)]
-    made = weighted(BETA, single, norm)
-
-    def noise(weights):
-        return sum(c.count / w for c, w in zip(single, weights, strict=True)) * np.linalg.norm(
-            weights, ord=norm
-        )
-
-    for table in range(4):
-        for factor in (0.8, 1.25):
-            other = np.array(made.weights, dtype=float)
-            other[table] *= factor
-            assert noise(other) > noise(made.weights)
-
-
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_a_whole_table_shares_rho_as_its_cells_deserve(adjacency):
     columns = {f"x{k}": SHARE for k in range(4)}
@@ -141,12 +123,42 @@ def test_a_whole_table_shares_rho_as_its_cells_deserve(adjacency):
     single, double = Summary(epsilon=1.0, delta=1e-6, adjacency=adjacency).rounds(joint, 3000)
     together = (single.rho + double.rho) * adjacency.steps**2
     assert together == pytest.approx(rho_within(1.0, delta=1e-6))
-    own = Allowance(rho=single.rho + double.rho)
-    cells = [c.count for c in one_way(joint.schema, own, 3000)]
-    groups = group_count(joint.schema, own, 3000)
-    # Each table alone would get ρ in proportion to its cells to the power of ⅔.
-    expected = sum(c ** (2 / 3) for c in cells) / (6 * groups ** (4 / 3))
+    groups = table_plan(joint, Allowance(rho=single.rho + double.rho), 3000).groups
+    # Each table alone would get ρ in proportion to its cells to the power of ⅔; those of single
+    # columns are twice as accurate, and their cells count as 32 at most.
+    expected = 4 * 2**2 * 32 ** (2 / 3) / (6 * groups ** (4 / 3))
     assert single.rho / double.rho == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("delta", [None, 1e-6])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0, 1e-6])
+@pytest.mark.parametrize("adjacency", list(Adjacency))
+@pytest.mark.parametrize("columns", [1, 4, 13, 40])
+def test_rounds_of_a_whole_table_cost_no_more_than_was_asked_for(
+    epsilon, delta, adjacency, columns
+):
+    joint = us.joint(schema_of(size=3000, **{f"y{k}": YES for k in range(columns)}))
+    mechanism = Summary(epsilon=epsilon, delta=delta, adjacency=adjacency)
+    shares = mechanism.rounds(joint, 3000)
+    assert len(shares) == {1: 1, 4: 2}.get(columns, 7)
+    spent = sum(Fraction(each.amount) for each in shares)
+    if delta is None:
+        allowed = Fraction(repr(epsilon)) / adjacency.steps
+    else:
+        allowed = Fraction(rho_within(epsilon, delta=delta)) / adjacency.steps**2
+    assert spent <= allowed
+    assert spent > allowed * Fraction(1 - 1e-9)
+
+
+def test_a_whole_table_is_measured_from_the_beginning_every_time():
+    joint = us.joint(schema_of(size=30, y=YES))
+    theta = {p.name: np.zeros(p.shape).tolist() for p in joint.parameters}
+    mechanism = Summary(epsilon=1.0)
+    assert mechanism.following(theta, joint).anchor is None
+    assert mechanism.following(ANCHOR, BETA).anchor == ANCHOR
+    table = pd.DataFrame({"y": ["no", "yes"] * 15})
+    with pytest.raises(BadInput, match="leave out `anchor`"):
+        us.synthesize(joint, table, Summary(epsilon=1.0, anchor=theta), seed=1)
 
 
 def test_contributions_are_never_bounded_by_another_norm_than_noise_is_for():

@@ -80,10 +80,12 @@ def test_few_parameters_have_a_proposal_that_covers_the_prior():
 
 
 def test_the_first_anchor_is_the_middle_of_the_prior():
-    """Every parameter is standard normal; importance sampling among so many ended two units off."""
+    """Shapes are standard normal; importance sampling among so many ended two units off."""
     model = joint(schema(pay=PAY, gender=GENDER, age=AGE))
     proposal = prior_proposal(model)
     assert model.dimension > 20
-    np.testing.assert_allclose(proposal.centre, 0.0, atol=0.2)
-    widths = np.sqrt(np.diag(proposal.root @ proposal.root.T)) / 1.5
+    names = [name for each in model.parameters for name in [each.name] * int(np.prod(each.shape))]
+    shapes = np.isin(names, ["pay", "gender", "age"])
+    np.testing.assert_allclose(proposal.centre[shapes], 0.0, atol=0.2)
+    widths = np.sqrt(np.diag(proposal.root @ proposal.root.T))[shapes] / 1.5
     np.testing.assert_allclose(widths, 1.0, atol=0.2)

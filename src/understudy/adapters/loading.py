@@ -84,8 +84,8 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
     A spec is read from a published file, so it may be anything: no file that it names is opened.
     """
     match spec:
-        case {"name": "joint", "order": [*order]}:
-            return joint(schema, order=[str(name) for name in order])
+        case {"name": "joint", **structure}:
+            return _joint(structure, schema)
         case {"name": str(name)}:
             return _built_in(name, schema)
         case {"formula": str(written), "family": str(family), **rest} if not rest.keys() - _REST:
@@ -101,6 +101,20 @@ def rebuild_model(spec: dict[str, Any], *, schema: Schema, text: str | None = No
                 raise BadInput(f"the model '{text}' is not the one this release was made with.")
             return model
     raise BadInput("this release was made with a model that was built in Python; simulate there.")
+
+
+def _joint(structure: dict[str, Any], schema: Schema) -> Model:
+    match structure:
+        case {"order": [*order], "groups": dict(groups), "parents": dict(parents), **rest}:
+            if not rest:
+                return joint(schema, order=list(map(str, order)), groups=groups, parents=parents)
+        case {"order": [*order], **rest}:
+            if not rest:
+                return joint(schema, order=list(map(str, order)))
+        case _:
+            if not structure:
+                return joint(schema)
+    raise BadInput("what this release says of its joint model's columns cannot be read.")
 
 
 @dataclass(frozen=True)

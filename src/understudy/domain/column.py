@@ -80,8 +80,6 @@ class Column:
     """Whether the levels are declared in an order that means something."""
     codes: tuple[tuple[str, str], ...] = ()
     """The kinds of missing values, as a table writes them, and what they mean."""
-    release: bool = False
-    """Whether synthetic rows are to have survey weights of their own."""
 
     def __post_init__(self) -> None:
         try:
@@ -112,7 +110,6 @@ class Column:
             self._check_weight()
         else:
             _demand(self.average is None, "has an average, which belongs to a survey weight")
-            _demand(not self.release, "has release, which belongs to a survey weight")
         _demand(
             not self.ordered or self.type is Type.CATEGORICAL,
             "is ordered, and only a categorical column has levels in an order",
@@ -237,8 +234,6 @@ class Column:
             declared["codes"] = dict(self.codes)
         if self.average is not None:
             declared["average"] = self.average
-        if self.release:
-            declared["release"] = True
         if self.levels is not None:
             ordered = {"ordered": True} if self.ordered else {}
             return declared | {"levels": list(self.levels)} | ordered

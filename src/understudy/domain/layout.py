@@ -32,7 +32,6 @@ KEYS = (
     "missing",
     "codes",
     "average",
-    "release",
 )
 """What can be declared of a column."""
 
@@ -114,7 +113,6 @@ def _column(name: str, entries: object) -> Column:
         grid=_number(keys["grid"], f"grid in {where}") if "grid" in keys else None,
         ordered=_flag(keys, "ordered", where),
         codes=_codes(keys["codes"], where) if "codes" in keys else (),
-        release=_flag(keys, "release", where),
     )
 
 

@@ -5,7 +5,7 @@ measurement   what was measured: a sum of contributions with noise, and what def
 contribution  what a record contributes to a sum: cells of tables, scores at a public θ₀
 margins       public rows as often as the population has them, where there are survey weights
 shares        how much each row counts in a sum, and for how many rows a record may count
-cells         a column in a few public cells
+cells         a column in a few public cells, or two columns
 slopes        f and ∇f of many records, each by one compiled kernel
 moments       mean, spread and slope of a contribution at θ, from simulated records
 evidence      all measurements stacked, and what θ predicts of them
@@ -17,6 +17,10 @@ chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured
 check         whether the model can produce what was measured
 tables        which tables of a whole table to measure
+grouping      which codes of a column are counted together
+noisy_tables  counts of cells with noise, and how likely they are
+columns       the most plausible θ of columns in turn, from such tables
+whole         an estimate, draws and a check of a model of whole tables
 counts        shares of a histogram's bins, given their noisy counts
 stages        what is public of draws by `anchored`
 tempered      draws of θ given those

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.domain.column import Column
+from understudy.domain.kinds import kinds_of
 from understudy.domain.tables import Columns
 
 Codes = NDArray[np.int64]
@@ -33,33 +34,43 @@ _WIDTH = 0.77
 
 @dataclass(frozen=True)
 class Cells:
-    """Where each value of a column is counted; a missing value has a cell of its own, the last."""
+    """Where each value of a column is counted: levels or intervals, spikes, kinds of missing."""
 
     column: Column
     edges: tuple[float, ...] = ()
     """Where one interval of a number ends and the next begins; a value on an edge is above it."""
+    spikes: tuple[float, ...] = ()
+    """Values with cells of their own, in order, whichever interval they lie in."""
+
+    @property
+    def inner(self) -> int:
+        """How many levels or intervals there are."""
+        levels = self.column.levels
+        return len(self.edges) + 1 if levels is None else len(levels)
 
     @property
     def count(self) -> int:
         """How many cells there are."""
-        levels = self.column.levels
-        inside = len(self.edges) + 1 if levels is None else len(levels)
-        return inside + (self.column.missing == "model")
-
-    def read(self, values: NDArray[np.generic]) -> Codes:
-        """Return the cell of each value, as `tables.encode` codes it."""
-        if not self.column.numeric:
-            return np.where(np.asarray(values) < 0, self.count - 1, values).astype(np.int64)
-        codes = np.searchsorted(np.asarray(self.edges), values, side="right")
-        return np.where(np.isnan(values), self.count - 1, codes).astype(np.int64)
+        return self.inner + len(self.spikes) + self.column.kinds
 
     def codes(self, columns: Columns) -> Codes:
         """Return the cell of each record."""
-        return self.read(columns[self.column.name])
+        values, last = columns[self.column.name], self.inner + len(self.spikes)
+        if not self.column.numeric:
+            return np.where(values < 0, last - 1 - values, values).astype(np.int64)
+        codes = np.searchsorted(np.asarray(self.edges), values, side="right")
+        if self.spikes:
+            place = np.minimum(np.searchsorted(self.spikes, values), len(self.spikes) - 1)
+            at = np.asarray(self.spikes)[place] == values
+            codes = np.where(at, self.inner + place, codes)
+        if self.column.kinds:
+            codes = np.where(np.isnan(values), last + kinds_of(columns, self.column.name), codes)
+        return np.asarray(codes, dtype=np.int64)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the column and where its intervals end."""
-        return {"column": self.column.name, "edges": list(self.edges)}
+        """Return the column, where its intervals end, and its spikes if there are any."""
+        spikes = {"spikes": list(self.spikes)} if self.spikes else {}
+        return {"column": self.column.name, "edges": list(self.edges)} | spikes
 
 
 @dataclass(frozen=True)

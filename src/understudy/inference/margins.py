@@ -19,9 +19,10 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.inference.cells import Cells
 from understudy.inference.contribution import TableContribution
+from understudy.inference.grouping import public_cells
 from understudy.inference.measurement import Measurement
-from understudy.inference.tables import grouped
 from understudy.models.base import Model
+from understudy.models.table.coding import variable
 
 SHARE = 0.1
 """Share of ε that the round takes."""
@@ -42,8 +43,7 @@ def needed(schema: Schema) -> bool:
 
 def margins(model: Model, public: Columns, norm: int) -> TableContribution:
     """Return a table of each public column, numbers in groups of about equal mass."""
-    columns = model.schema.public
-    cells = tuple(grouped(c, public[c.name], _GROUPS) for c in columns)
+    cells = tuple(public_cells(variable(c), public, _GROUPS) for c in model.schema.public)
     return TableContribution(model, cells, norm=norm)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from understudy._jax import jax
 from understudy.inference.check import Check, check, p_value
+from understudy.inference.contribution import ScoreContribution
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.mode import Mode, find_mode
@@ -48,6 +49,24 @@ class Posterior:
     """Fits that were made, the best of which is this."""
     check: Check
     """Whether the model can produce what was measured."""
+
+    @property
+    def fit(self) -> dict[str, Any]:
+        """How it was found, for the report."""
+        steps, settled = self.mode.steps, self.mode.settled
+        told = {"attempts": self.attempts, "steps": steps, "settled": settled}
+        return told | {"sampler": self.sampler}
+
+    @property
+    def dependences(self) -> None:
+        """Of columns in turn alone."""
+        return None
+
+    @property
+    def directions(self) -> int | None:
+        """In how many directions scores were measured; None where tables were."""
+        last = self.evidence.contributions[-1]
+        return len(last.directions) if isinstance(last, ScoreContribution) else None
 
     @property
     def estimate(self) -> Floats:

@@ -30,7 +30,7 @@ def measurements(rounds: Sequence[Mapping[str, Any]], model: Model) -> tuple[Mea
         model: The model of a row.
     """
     try:
-        return tuple(_measurement(each, model) for each in rounds)
+        return tuple(_measurement(each, model) for each in rounds if each["kind"] != "choice")
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise BadInput(
             "the rounds of the release do not fit its model: the file is damaged."
@@ -75,4 +75,7 @@ def _table(entry: Mapping[str, Any], model: Model) -> Cells | Pair:
 
 
 def _cells(entry: Mapping[str, Any], model: Model) -> Cells:
-    return Cells(model.schema.column(entry["column"]), tuple(map(float, entry["edges"])))
+    edges, spikes = (tuple(map(float, entry.get(key, ()))) for key in ("edges", "spikes"))
+    if list(spikes) != sorted(set(spikes)):
+        raise ValueError("spikes that are not in order")
+    return Cells(model.schema.column(entry["column"]), edges, spikes)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
 
+LARGEST_CHAIN = 1000
+"""Parameters that a chain can draw."""
 LARGEST_EXACT_DIMENSION = 10
 """Beyond this, candidates become too sparse and chains take over."""
 

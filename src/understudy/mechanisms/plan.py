@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from understudy.mechanisms.request import Request
-from understudy.models.base import Data
+from understudy.models.base import Data, Model
 from understudy.privacy.accounting import Cost, exact, rounded_up, total
 from understudy.privacy.guarantee import Adjacency
 from understudy.samplers.exact import Selection
@@ -73,6 +73,8 @@ class Drawn(Confidential):
     bound: float | None = None
     released: dict[str, Any] = field(default_factory=dict)
     """What is published beside θ."""
+    model: Model | None = None
+    """The model that θ is of, where measuring made it another than was asked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, nearest
 from understudy.mechanisms.anchored import Anchored
-from understudy.mechanisms.base import LARGEST_EXACT_DIMENSION, Mechanism
+from understudy.mechanisms.base import LARGEST_CHAIN, LARGEST_EXACT_DIMENSION, Mechanism
 from understudy.mechanisms.censor_uw import CensorUw
 from understudy.mechanisms.censor_w import CensorW
 from understudy.mechanisms.ph import PerturbedHistogram
@@ -101,8 +101,14 @@ def resolve_sampler(asked: str, mechanism: Mechanism, model: Model | None) -> st
     if model is None:
         raise BadInput(f"the mechanism {mechanism.name} needs a model, not a schema alone.")
     allowed = mechanism.samplers(model)
+    sampler = allowed[0] if asked == "auto" else asked
+    if sampler == "nuts" and model.dimension > LARGEST_CHAIN:
+        raise BadInput(
+            f"the model has {model.dimension:,} parameters, more than {LARGEST_CHAIN:,}, and "
+            f"{mechanism.name} would draw them by chains: use summary, or declare fewer levels."
+        )
     if asked == "auto":
-        return allowed[0]
+        return sampler
     if allowed == ("none",):
         raise BadInput(f"{mechanism.name} draws nothing but noise: leave out `sampler`.")
     if asked in allowed:

@@ -23,9 +23,9 @@ from understudy.support.progress import stage
 
 if TYPE_CHECKING:
     from understudy.inference.allowance import Allowance
-    from understudy.inference.contribution import Contribution
     from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
+    from understudy.inference.whole import WholePosterior
     from understudy.mechanisms.request import Request
     from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
@@ -35,8 +35,10 @@ FIRST_SHARE, NOISY_SHARE = 0.3, 0.5
 5), Beta(60, 15) and Beta(150, 350), and on samples of the CPS of 1992 and of the ACS."""
 CLEAR, NOISY = 1000.0, 250.0
 """ε times size from which on, and up to which, it is that share."""
-DRAWS, WIDE_DRAWS = 400, 100
-"""Draws of θ that are published beside the estimate, and those of a model of whole tables."""
+DRAWS, WIDE_DRAWS, FEW_DRAWS = 400, 100, 20
+"""Draws of θ that are published beside the estimate, those of a model of whole tables, and those of
+one with a great many parameters."""
+_MANY_PARAMETERS = 2000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,11 @@ class Summary(Mechanism):
                 f"the table has more than {LARGEST_ROWS:,} rows, and their sums might not fit into "
                 f"64 bits: split it into tables of different people."
             )
+        if self.anchor is not None and request.model.by_tables:
+            raise BadInput(
+                "a model of a whole table is measured from the beginning, and an anchor would say "
+                "nothing to it: leave out `anchor`."
+            )
         if self.anchor is not None:
             check_theta(dict(self.anchor), request.model)
         if self.carried is not None and self.anchor is None:
@@ -124,8 +131,8 @@ class Summary(Mechanism):
         return () if self.anchor is None else ("release", *carried)
 
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Summary:
-        """Return it anchored at θ."""
-        return replace(self, anchor=theta)
+        """Return it anchored at θ; a whole table is measured from the beginning every time."""
+        return replace(self, anchor=None if model is not None and model.by_tables else theta)
 
     @classmethod
     def trials(cls) -> Sequence[Mapping[str, float]]:
@@ -142,7 +149,7 @@ class Summary(Mechanism):
         from understudy.inference import margins
         from understudy.inference.allowance import Allowance
         from understudy.inference.shares import Shares
-        from understudy.inference.tables import first_share
+        from understudy.inference.tables import table_plan
 
         if self.delta is None:
             own = Allowance(epsilon=self.epsilon / self.adjacency.steps * HAIR)
@@ -153,13 +160,12 @@ class Summary(Mechanism):
         if margins.needed(model.schema):
             first, own = own.split(margins.SHARE)
             before = (first,)
+        rows = size / Shares.declared(model.schema).most
+        if model.by_tables:
+            return (*before, *table_plan(model, own, rows).shares)
         if self.anchor is not None:
             return (*before, own)
-        rows = size / Shares.declared(model.schema).most
-        if not model.by_tables:
-            return (*before, *own.split_accuracy(coarse_share(own.information(rows, among=1))))
-        share = first_share(model.schema, own, rows)
-        return (*before, *(own.split(share) if share < 1 else (own,)))
+        return (*before, *own.split_accuracy(coarse_share(own.information(rows, among=1))))
 
 
 def coarse_share(information: float) -> float:
@@ -245,39 +251,56 @@ class SummaryPlan(Plan):
 
     def draw(self) -> Drawn:
         """Measure round by round, and infer from what was measured."""
-        from understudy.inference.evidence import Evidence
-        from understudy.inference.posterior import infer
         from understudy.inference.shares import Shares
 
         request, rounds = self.request, self.measure()
-        count = WIDE_DRAWS if rounds.population.model.by_tables else DRAWS
+        model = rounds.population.model
         with stage(request.progress, "Inferring"):
-            evidence = Evidence(rounds.population, rounds.evidence)
-            posterior = infer(evidence, rounds.near, rounds.far, request.source, draws=count)
+            posterior = _posterior(rounds, request)
         estimate, *walked = posterior.thetas
         # Neighbours on a chain are alike: in another order, any few draws stand for all of them.
         draws = [walked[k] for k in np.random.default_rng(0).permutation(len(walked))]
         released = {"estimate": estimate, "draws": draws}
-        released["rounds"] = [each.to_dict() for each in rounds.measurements]
+        released["rounds"] = [each.to_dict() for each in rounds.published]
+        if model.in_turn is not None:
+            released["model"] = model.spec
         released["check"] = posterior.check.to_dict()
         declared = Shares.declared(request.schema)
         reason, assumed = declared.no_intervals, self.mechanism.carried and ORIGINS["carried"]
         released["intervals"] = {"valid": reason is None, "reason": reason}
         if assumed:
-            mean, covariance = rounds.population.model.normal_prior  # type: ignore[misc]
+            mean, covariance = model.normal_prior  # type: ignore[misc]
             normal = {"mean": mean.tolist(), "covariance": covariance.tolist()}
             released["prior"] = {"assumes": assumed} | normal
         notes = [note for note in (declared.capped, reason, assumed) if note]
         return Drawn(
             thetas=[estimate] if request.tables == 1 else draws[: request.tables],
-            diagnostics=_diagnostics(posterior, rounds.measurements) | {"notes": notes},
+            diagnostics=_diagnostics(model, posterior, rounds.measurements) | {"notes": notes},
             released=released,
+            model=model if model.in_turn is not None else None,
         )
 
 
-def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[str, Any]:
+def _posterior(rounds: Rounds, request: Request) -> Posterior | WholePosterior:
+    """Infer θ from what was measured."""
+    from understudy.inference.evidence import Evidence
+    from understudy.inference.posterior import infer
+    from understudy.inference.whole import Whole, infer_whole
+
+    model, source = rounds.population.model, request.source
+    if model.in_turn is not None:
+        few = model.dimension <= _MANY_PARAMETERS
+        count = max(WIDE_DRAWS if few else FEW_DRAWS, request.tables)
+        return infer_whole(Whole(rounds.population, rounds.evidence), source, draws=count)
+    evidence = Evidence(rounds.population, rounds.evidence)
+    count = WIDE_DRAWS if model.by_tables else DRAWS
+    return infer(evidence, rounds.near, rounds.far, source, draws=count)
+
+
+def _diagnostics(
+    model: Model, posterior: Posterior | WholePosterior, measured: Sequence[Measurement]
+) -> dict[str, Any]:
     """Return what the report says of the fit."""
-    model = posterior.evidence.population.model
     parameters = {}
     for parameter in model.parameters:
         draws = posterior.natural[parameter.name][1:]
@@ -286,16 +309,10 @@ def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[
             moments = {"mean": float(values.mean()), "sd": float(values.std())}
             parameters[name] = moments | {"rhat": None, "ess_bulk": None}
     nothing = ("lipschitz_bound", "local_epsilon", "censored_records", "divergences")
-    mode = posterior.mode
     return dict.fromkeys(nothing) | {
         "parameters": parameters,
         "misfit": posterior.check.to_dict(),
-        "fit": {
-            "attempts": posterior.attempts,
-            "steps": mode.steps,
-            "settled": mode.settled,
-            "sampler": posterior.sampler,
-        },
+        "fit": posterior.fit,
         "rounds": [
             {
                 "kind": each.contribution.kind,
@@ -306,11 +323,7 @@ def _diagnostics(posterior: Posterior, measured: Sequence[Measurement]) -> dict[
             }
             for each in measured
         ],
-        "directions": _directions(posterior.evidence.contributions[-1]),
+        "directions": posterior.directions,
+        "dependences": posterior.dependences,
         "dimension": model.dimension,
     }
-
-
-def _directions(last: Contribution) -> int | None:
-    """Return in how many directions scores were measured; None where tables were."""
-    return None if last.kind != "score" else len(last.directions)  # type: ignore[attr-defined]

@@ -21,7 +21,10 @@ columns with the same neighbours would have the same sequence, but for a shift.
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,6 +37,9 @@ Floats = NDArray[np.float64]
 _SIZES = range(12, 24)
 """Rows of a block, whichever leaves the fewest places empty. Larger blocks are of less similar
 rows; in smaller ones, columns that are not neighbours' reason meet by a coarser chance."""
+_SHORT, _FAR, _APART = 30, 0.1, 0.1
+"""Rows of a short stretch; how far multiples of a step are to be from whole numbers, times which
+multiple it is: 0.34 for the root of 2; and how far steps are to be apart, times how many."""
 _SMALLEST = 1e-300
 _LARGEST = np.nextafter(1.0, 0.0)
 
@@ -58,6 +64,60 @@ def evenly(
     spread = np.empty(rows)
     spread[order] = (places.ravel()[:rows] + generator.random()) / max(size * blocks, 1)
     return np.minimum(spread, _LARGEST)
+
+
+def along(
+    generator: np.random.Generator, rows: int, by: Sequence[NDArray[np.generic]], turn: int
+) -> Floats:
+    """Return a number from 0 to 1 for each row, evenly spread along rows in an order.
+
+    They are the fractions of U, U + α, U + 2α, …, which are evenly spread over any stretch of rows,
+    short or long, better than by blocks. α is the root of a prime of the column's own, so that two
+    columns in the same order are evenly spread together (Weyl), and U is uniform: *each row by
+    itself has exactly the model's distribution*, given all columns before.
+
+    Args:
+        generator: Where randomness comes from.
+        rows: How many there are.
+        by: What makes rows neighbours, the most important first, as for `evenly`.
+        turn: Number of the column among those that are drawn one after the other.
+    """
+    order = np.lexsort((generator.random(rows), *reversed(by)))
+    spread = np.empty(rows)
+    spread[order] = (generator.random() + np.arange(rows) * math.sqrt(_prime(turn))) % 1.0
+    return np.minimum(spread, _LARGEST)
+
+
+@cache
+def _prime(turn: int) -> int:
+    """Return the prime of that number, from 0 on, among those that serve, one beside the others.
+
+    By two roots with nearly the same fraction, or fractions that add up to nearly one, two columns
+    in the same order would depend on each other.
+    """
+    before = [_prime(earlier) for earlier in range(turn)]
+    places = np.sqrt(before) % 1.0
+    either = np.append(places, 1.0 - places)
+
+    def beside(number: int) -> bool:
+        near = np.abs(either - math.sqrt(number) % 1.0)
+        return _serves(number) and bool(np.all(near > _APART / (turn + 1)))
+
+    return next(filter(beside, itertools.count(before[-1] + 1 if before else 2)))
+
+
+@cache
+def _serves(number: int) -> bool:
+    """Return whether a number is a prime whose root is far from simple fractions.
+
+    By a root near a whole number all rows of a short stretch would have nearly the same place, and
+    by one near a half every other row.
+    """
+    if not all(number % divisor for divisor in range(2, math.isqrt(number) + 1)):
+        return False
+    steps = np.arange(1, _SHORT + 1)
+    places = steps * math.sqrt(number) % 1.0
+    return bool(np.min(steps * np.minimum(places, 1.0 - places)) > _FAR)
 
 
 def _block_size(rows: int) -> int:

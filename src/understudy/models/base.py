@@ -128,6 +128,9 @@ class Model:
     """Refuses public rows beside which nothing can be simulated, before anything is charged."""
     by_tables: bool = False
     """Whether tables of its columns say more about it than scores do: a model of whole tables."""
+    in_turn: Any = None
+    """The columns of a model that are drawn one after the other, and so can be fitted one after the
+    other (`table/joint.py`); None for any other model."""
     rows_per_record: int = 1
     """Rows of the table that a record may have: several where it is a unit (`record/units.py`)."""
     as_declared: bool = False

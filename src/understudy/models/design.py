@@ -78,9 +78,7 @@ class _KnownRows:
         return places if np.array_equal(self.numbers[places], numbers) else None
 
     @staticmethod
-    def _numbered(
-        columns: Sequence[np.ndarray], values: Sequence[np.ndarray]
-    ) -> np.ndarray | None:
+    def _numbered(columns: Sequence[np.ndarray], values: Sequence[np.ndarray]) -> np.ndarray | None:
         """Return the number of each row; None where a value is not among the given ones."""
         numbers = np.zeros(len(columns[0]), dtype=np.int64)
         for column, each in zip(columns, values, strict=True):
@@ -117,9 +115,9 @@ class Design:
                 return known.matrix[places]
         # What is not finite is not refused here: a record must not decide whether a run ends.
         matrix = (self._raw(columns) - self._low) / self._range
-        known = _KnownRows.of(own, matrix)
-        if known is not None:
-            self._known.append(known)
+        rows = _KnownRows.of(own, matrix)
+        if rows is not None:
+            self._known.append(rows)
         return matrix
 
     def check(self, columns: Columns) -> None:

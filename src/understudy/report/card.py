@@ -153,7 +153,9 @@ def _together(guarantee: Guarantee) -> str | None:
 def _measured(each: Mapping[str, Any]) -> tuple[str, str, str]:
     """Return what a round of a summary measured, how many numbers that are, and its ε or ρ."""
     tables = each["definition"].get("tables")
-    if tables is None:
+    if each["kind"] == "choice":
+        what = f"Which {len(each['noisy']):,} pairs of columns to count next"
+    elif tables is None:
         counted = " and the number of records" if each["definition"].get("count") else ""
         what = f"How the records pull at the model's parameters{counted}"
     else:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from understudy.report import figures
 from understudy.report.figures import Picture
+from understudy.report.table_sections import dependences
 from understudy.report.wording import NOTHING, bounded, percent, readable, span
 
 PARTS = 10
@@ -82,6 +83,7 @@ def measured(diagnostics: Mapping[str, Any]) -> dict[str, Any] | None:
         "warning": diagnostics["misfit"]["warning"],
         "attempts": diagnostics["fit"]["attempts"],
         "notes": diagnostics.get("notes") or (),
+        "dependences": dependences(diagnostics.get("dependences") or ()),
     }
 
 

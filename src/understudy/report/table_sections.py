@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from understudy.report.figures import Picture
 from understudy.report.svg import INK, inline_svg, shortened
 from understudy.report.wording import NOTHING, percent, readable, signed
 from understudy.utility.pairs import InBothTables, PairUtility
@@ -88,7 +89,7 @@ def _both(numbers: InBothTables | None) -> str:
     return " → ".join(readable(each, digits=3) for each in both)
 
 
-def heat_map(pairs: Sequence[PairUtility], darkest: float, description: str) -> str:
+def heat_map(pairs: Sequence[PairUtility | Dependence], darkest: float, description: str) -> str:
     """Draw the total variation of every pair as a triangle of squares, numbered if few.
 
     `darkest` is the distance of the darkest square, so that several maps can be compared.
@@ -98,7 +99,7 @@ def heat_map(pairs: Sequence[PairUtility], darkest: float, description: str) -> 
     distance = np.full((len(down), len(across)), np.nan)
     for pair in pairs:
         if pair.total_variation is not None:
-            a, b = pair.columns
+            a, b = sorted(pair.columns, key=names.index)
             distance[down.index(b), across.index(a)] = pair.total_variation
 
     def draw(axes: Axes) -> None:
@@ -134,6 +135,31 @@ def heat_map(pairs: Sequence[PairUtility], darkest: float, description: str) -> 
         axes.figure.colorbar(mesh, ax=axes, label="Total variation", shrink=0.9, pad=0.03)
 
     return inline_svg(draw, description, height=max(2.4, min(7.0, 1.3 + 0.42 * len(names))))
+
+
+class Dependence(NamedTuple):
+    """How far two columns are from independent."""
+
+    columns: tuple[str, str]
+    total_variation: float | None
+
+
+def dependences(found: Sequence[Sequence[Any]]) -> Picture | None:
+    """Draw which columns a model of a whole table has found to depend on each other.
+
+    Args:
+        found: Two names and a total variation for each pair that was measured.
+    """
+    if not found:
+        return None
+    pairs = [Dependence((str(a), str(b)), float(each)) for a, b, each in found]
+    strongest = max(pairs, key=lambda pair: pair.total_variation or 0.0)
+    caption = (
+        f"How far each pair of columns that was measured is from independent in the fitted model: "
+        f"most of all {' and '.join(strongest.columns)}. Pairs without a square were not measured."
+    )
+    darkest = max((pair.total_variation or 0.0 for pair in pairs), default=0.0)
+    return {"svg": heat_map(pairs, max(darkest, 1e-9), caption), "caption": caption}
 
 
 def _number(axes: Axes, distance: np.ndarray, darkest: float) -> None:

@@ -34,6 +34,7 @@ from understudy.inference.rebuilt import measurements
 from understudy.inference.shares import Shares
 from understudy.inference.stages import read_stages
 from understudy.inference.tempered import draws_after_tempering
+from understudy.inference.whole import Whole, whole_without_noise
 from understudy.mechanisms import Anchored, PerturbedHistogram, Summary
 from understudy.mechanisms.published import fits_model, numbers
 from understudy.models.base import Model
@@ -45,6 +46,8 @@ from understudy.synthesis.whom import OWN, Whom
 Floats = NDArray[np.float64]
 Theta = Mapping[str, Any]
 
+_MOST_OF_RECORDS = 400
+"""Parameters of a whole table's model up to which it is asked about the very records."""
 _COUNT = 400
 """Draws where the release has none of its own."""
 
@@ -141,10 +144,15 @@ class Known:
         """Return the share of each interval's width that is due to the noise."""
         if self.quiet is not None:
             return self._narrower(question, answers, self.quiet)
-        estimate, source = self._position(self.published.contents["estimate"]), self.source
+        source = self.source
+        if self.model.in_turn is not None:
+            whole = Whole(self.evidence.population, self.evidence.measurements)
+            quiet = whole_without_noise(whole, source, count=len(self.thetas))
+            return self._narrower(question, answers, quiet)
+        estimate = self._position(self.published.contents["estimate"])
         if not few_parameters(self.evidence, len(answers.chosen)):
-            quiet = draws_without_noise(self.evidence, estimate, source, count=len(self.thetas))
-            thetas = _thetas(self.evidence.population.model, quiet)
+            positions = draws_without_noise(self.evidence, estimate, source, count=len(self.thetas))
+            thetas = _thetas(self.evidence.population.model, positions)
             return self._narrower(question, answers, thetas)
         positions = np.array([self._position(self.thetas[k]) for k in answers.chosen])
         told = np.asarray(np.isfinite(answers.values).all(axis=0))
@@ -176,6 +184,12 @@ class Known:
                 "the release does not hold the table's own public rows, each once, so nothing can "
                 "be said of its very records: ask about the population, or make a release of as "
                 "many rows as the table has."
+            )
+        if self.model.in_turn is not None and self.model.dimension > _MOST_OF_RECORDS:
+            raise Refused(
+                f"the model has {self.model.dimension:,} parameters, more than "
+                f"{_MOST_OF_RECORDS:,}, and what its tables say of their very records is not "
+                f"computed: ask about the population."
             )
         positions = np.array([self._position(self.thetas[k]) for k in answers.chosen])
         values, quiet = of_records(question, self.evidence, positions, answers.values, self.source)

@@ -9,7 +9,7 @@ public predictors, and need no confidential value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +125,8 @@ def carry_out(
     before = None if earlier is None else earlier_table(*earlier, request.schema)
     charge = charged(ledger, plan, label=label, details=_whereabouts(destination))
     drawn = plan.draw()
+    if drawn.model is not None:
+        request = replace(request, model=drawn.model)
     published = tuple(_published(theta, request) for theta in drawn.thetas)
     published[0].update(drawn.released)
     repaired: list[int] = []

@@ -9,9 +9,12 @@ import understudy.models.table.mixture
 from table_models import (
     AGE,
     GENDER,
+    KINDS,
     PAY,
     WEEKS,
     check_balanced_rows,
+    crossed,
+    domain_of,
     every_record,
     gradient,
     loglik,
@@ -51,6 +54,29 @@ def test_a_missing_value_is_one_more_value_of_its_column():
     simulated = model.simulate(jax.random.key(1), theta_of(model), {}, 5000)
     assert (simulated["gender"] == -1).any()
     assert np.isnan(simulated["age"]).any()
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("levels with codes", "levels in an order", "few whole numbers with codes"),
+        ("whole numbers with spikes", "levels with codes"),
+        ("levels in an order", "whole numbers on a grid"),
+        ("days", "few days"),
+    ],
+    ids=", ".join,
+)
+def test_probabilities_of_all_records_of_any_kind_sum_to_one(kinds, table):
+    from understudy.models.table.coding import variable
+
+    declared = schema(**{f"x{k}": KINDS[kind] for k, kind in enumerate(kinds)})
+    model = us.mixture(declared)
+    records = crossed(*(domain_of(variable(column)) for column in declared.columns))
+    theta = theta_of(model, scale=0.3)
+    assert np.exp(loglik(model, theta, records)).sum() == pytest.approx(1)
+    made = model.simulate(jax.random.key(1), theta, {}, 2000)
+    assert set(made) == set(records)
+    assert np.isfinite(loglik(model, theta, made)).all()
 
 
 def test_densities_integrate_to_one_given_public_columns(table):
@@ -93,8 +119,8 @@ def test_the_masses_are_gamma_variables_whose_shares_are_dirichlet():
 
 
 def test_components_differ_in_every_column_and_no_two_columns_agree():
+    from understudy.models.table.coding import variable
     from understudy.models.table.mixture import _Tilted
-    from understudy.models.table.variables import variable
 
     columns = [_Tilted(variable(MIXED.column("gender")), turn).tilts[:, 0] for turn in range(6)]
     assert len(set(np.round(columns[0], 6))) == 24

@@ -1,84 +1,30 @@
-"""Columns as codes: what is written is read back, and every value within a code is as likely."""
+"""What a model sees of columns: groups of codes, draws, and what is refused before it is built."""
 
 import time
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import understudy as us
-from table_models import GENDER, schema
-from understudy.domain.schema import Column, Role, Type
+from refusals import refusal
+from table_models import GENDER, KINDS, PAY, WEEKS, schema
+from understudy.models.table.coding import variable
 from understudy.models.table.variables import (
-    INTERVALS,
-    contrasts,
+    MOST_COLUMNS,
+    check_columns,
     draw_codes,
-    polynomials,
-    variable,
-    waves,
+    evenly_grouped,
+    neighbours,
+    shares_of,
+    with_others,
 )
 
-
-def continuous(lower=0.0, upper=100.0):
-    return Column("pay", Role.CONFIDENTIAL, Type.CONTINUOUS, bounds=(lower, upper))
-
-
-def whole(lower, upper):
-    return Column("age", Role.CONFIDENTIAL, Type.INTEGER, bounds=(lower, upper))
+each_kind = pytest.mark.parametrize("declared", KINDS.values(), ids=KINDS)
+either = pytest.mark.parametrize("build", [us.joint, us.mixture], ids=["joint", "mixture"])
 
 
-def levels(count):
-    names = tuple(map(str, range(count)))
-    return Column("region", Role.CONFIDENTIAL, Type.CATEGORICAL, levels=names)
-
-
-def may_be_missing(column):
-    object.__setattr__(column, "missing", "model")
-    return column
-
-
-FIELDS = ("name", "role", "type", "bounds", "levels")
-COLUMNS = [continuous(), whole(25, 34), whole(0, 1000), levels(2), levels(5)]
-
-
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda c: f"{c.type} {c.bounds or c.levels}")
-def test_what_is_written_is_read_back_and_lies_in_the_domain(column):
-    each = variable(column)
-    codes = np.repeat(np.arange(each.count), 50)
-    values = each.write(np.random.default_rng(0), codes)
-    assert np.array_equal(each.read({column.name: values}), codes)
-    if column.numeric:
-        assert values.min() >= column.lower
-        assert values.max() <= column.upper
-    if column.whole:
-        assert np.array_equal(values, np.rint(values))
-
-
-@pytest.mark.parametrize("column", COLUMNS[:3], ids=lambda c: f"{c.type} {c.bounds}")
-def test_values_within_a_code_are_equally_likely_and_their_bounds_are_read(column):
-    each = variable(column)
-    ends = np.array([column.lower, column.upper])
-    assert each.read({column.name: ends}).tolist() == [0, each.count - 1]
-    if column.whole:
-        every = np.arange(column.lower, column.upper + 1)
-        held = np.bincount(each.read({column.name: every}), minlength=each.count)
-        assert np.allclose(held * np.exp(each.unit), 1)
-    else:
-        assert each.count == INTERVALS
-        assert np.allclose(np.diff(each.edges) / column.width * np.exp(each.unit), 1)
-
-
-@pytest.mark.parametrize("column", COLUMNS, ids=lambda c: f"{c.type} {c.bounds or c.levels}")
-def test_a_missing_value_has_a_code_of_its_own(column):
-    plain = variable(column)
-    each = variable(may_be_missing(Column(**{k: getattr(column, k) for k in FIELDS})))
-    assert each.count == plain.count + 1
-    absent = np.nan if column.numeric else -1
-    written = each.write(np.random.default_rng(0), np.array([0, each.count - 1]))
-    assert np.array_equal(written[1:], [absent], equal_nan=True)
-    assert each.read({column.name: written}).tolist() == [0, each.count - 1]
-    assert len(each.directions) == len(each.features) == len(each.unit) == each.count
+def coded(declared):
+    return variable(schema(x=declared).column("x"))
 
 
 def test_codes_are_drawn_as_often_as_their_log_probabilities_say():
@@ -93,52 +39,86 @@ def test_codes_are_drawn_as_often_as_their_log_probabilities_say():
         assert np.abs(observed - shares[row]).max() < 5 * np.sqrt(0.25 / 50_000)
 
 
-@given(st.integers(2, 30))
-def test_contrasts_are_orthogonal_and_treat_all_levels_alike(count):
-    found = contrasts(count)
-    product = found.T @ found
-    assert np.allclose(product, product[0, 0] * np.eye(count - 1))
-    assert np.allclose(found.sum(axis=0), 0)
-    assert np.allclose((found**2).sum(axis=1), 1)
+def test_shares_are_exponentials_however_large_their_logarithms_are():
+    found = shares_of([[1000.0, 1000.0 + np.log(2)], [-1000.0, -np.inf]])
+    assert found == pytest.approx(np.array([[0.5, 1.0], [1.0, 0.0]]))
 
 
-@given(st.integers(5, 60))
-def test_polynomials_are_orthogonal_with_mean_square_one(count):
-    found = polynomials(np.linspace(-3, 5, count) ** 3, 4)
-    assert np.allclose(found.T @ found / count, np.eye(4), atol=1e-8)
-    assert np.allclose(found.mean(axis=0), 0, atol=1e-8)
+def test_neighbours_are_told_by_the_columns_of_the_fewest_values_first():
+    codes = {"x": np.array([1]), "y": np.array([2]), "z": np.array([3])}
+    columns = schema(x=PAY, y=GENDER, z=WEEKS).columns
+    assert [each.item() for each in neighbours(codes, map(variable, columns))] == [2, 3, 1]
 
 
-def test_waves_are_what_line_and_parabola_leave_of_a_smooth_function():
-    points = np.linspace(-4, 4, 50)
-    shapes, sizes = waves(points, 0.8, 20)
-    plain = np.column_stack([np.ones(50), points, points**2])
-    assert np.allclose(plain.T @ shapes, 0, atol=1e-6)
-    assert (shapes[-1, :10] > 0.5).all()
-    nearness = np.exp(-((points[:, None] - points) ** 2) / (2 * 0.8**2))
-    left = np.eye(50) - plain @ np.linalg.pinv(plain)
-    assert np.allclose((shapes * sizes**2) @ shapes.T, left @ nearness @ left, atol=1e-6)
+class TestGroups:
+    @each_kind
+    @pytest.mark.parametrize("groups", [1, 3, 8])
+    def test_neighbouring_codes_are_one_and_what_is_missing_is_apart(self, declared, groups):
+        each = coded(declared)
+        found = evenly_grouped(each, groups)
+        inner, last = found[: each.inner], found[: each.count - each.kinds].max()
+        assert found.shape == (each.count,)
+        assert np.array_equal(np.unique(found), np.arange(found.max() + 1))
+        assert set(np.diff(inner)) <= {0, 1}
+        assert np.array_equal(found[each.count - each.kinds :], last + 1 + np.arange(each.kinds))
+        if each.column.levels is not None:
+            assert np.array_equal(inner, np.arange(each.inner))
+        else:
+            assert inner.max() + 1 <= groups
+            sizes = np.bincount(inner)
+            assert (sizes[:-1] == sizes[0]).all()
+            assert sizes[-1] <= sizes[0]
 
+    @each_kind
+    def test_a_spike_is_with_the_interval_that_it_lies_in(self, declared):
+        each = coded(declared)
+        found = evenly_grouped(each, 5)
+        for spike, group in zip(each.spikes, found[each.inner :], strict=False):
+            there = np.sum(each.edges[1:-1] <= spike)
+            assert group == found[there]
 
-def test_too_many_parameters_are_refused():
-    many = GENDER | {"levels": list(range(40))}
-    with pytest.raises(us.BadInput, match=r"parameters, more than 1,000: declare fewer levels"):
-        us.joint(schema(one=many, other=many))
+    def test_spikes_that_are_apart_follow_and_then_kinds(self):
+        each = coded(KINDS["numbers with spikes"])
+        own = np.repeat([0, 1], each.inner // 2)
+        found = with_others(each, own, np.array([True, False, True]))
+        assert np.array_equal(found[: each.inner], own)
+        assert found[each.inner :].tolist() == [2, 0, 3, 4, 5]
+        together = with_others(each, own, np.zeros(3, dtype=bool))
+        assert together[each.inner :].tolist() == [0, 0, 1, 2, 3]
 
 
 def test_names_that_make_two_parameters_one_are_refused():
     with pytest.raises(us.BadInput, match="two parameters of the joint model 'a by b'"):
         us.joint(schema(**{"b": GENDER, "a": GENDER, "a by b": GENDER}))
+    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a values'"):
+        us.joint(schema(**{"a": WEEKS, "a values": GENDER}))
+    with pytest.raises(us.BadInput, match="two parameters of the joint model 'a groups'"):
+        us.joint(schema(**{"a": PAY, "a groups": GENDER}))
 
 
-@pytest.mark.parametrize("build", [us.joint, us.mixture], ids=["joint", "mixture"])
+@either
 def test_columns_and_levels_are_counted_before_anything_is_built(build):
     deep = GENDER | {"levels": [f"level {k}" for k in range(20_000)]}
-    wide = {f"column {k}": GENDER for k in range(1001)}
+    wide = {f"column {k}": GENDER for k in range(MOST_COLUMNS + 1)}
     begun = time.monotonic()
-    with pytest.raises(us.BadInput, match=r"too many levels .* 'deep' alone 20,000"):
-        build(schema(deep=deep))
-    with pytest.raises(us.BadInput, match=r"has at least .* parameters, more than 1,000"):
-        build(schema(**wide))
+    assert "too many levels" in (said := refusal(build, schema(deep=deep)))
+    assert "'deep' alone 20,000" in said
+    assert "has 301 columns, more than 300" in refusal(build, schema(**wide))
     # The contrasts among 20,000 levels alone would be 3 GB.
     assert time.monotonic() - begun < 5
+
+
+@either
+def test_levels_of_all_columns_together_are_counted(build):
+    deep = GENDER | {"levels": [f"level {k}" for k in range(5000)]}
+    assert "'deep' alone 5,000: declare fewer" in refusal(build, schema(x=PAY, deep=deep))
+    some = GENDER | {"levels": [f"level {k}" for k in range(3000)]}
+    assert "too many levels" in refusal(build, schema(one=some, other=some))
+    public = some | {"role": "public"}
+    assert "too many levels" in refusal(build, schema(one=some, other=public))
+
+
+def test_as_many_columns_as_may_be_are_let_through():
+    columns = {f"column {k}": GENDER for k in range(MOST_COLUMNS)}
+    check_columns("joint", schema(**columns, no={"role": "ignore"}))
+    check_columns("joint", schema(x=GENDER | {"levels": [f"level {k}" for k in range(4000)]}))

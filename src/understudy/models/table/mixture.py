@@ -24,6 +24,7 @@ Given public columns, the shares depend on them, as those of a mixture of expert
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,15 +37,14 @@ from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
 from understudy.models.balance import codes_at, evenly
 from understudy.models.base import Data, Model, Parameter, Theta, host_generator
-from understudy.models.table.effects import log_standard_normals
+from understudy.models.table.coding import variable
 from understudy.models.table.variables import (
     Variable,
     check_columns,
-    check_size,
+    check_names,
     draw_codes,
     neighbours,
     shares_of,
-    variable,
 )
 
 COMPONENTS = 24
@@ -103,17 +103,18 @@ def mixture(schema: Schema) -> Model:
     Raises:
         BadInput: If there is no confidential column, or there would be too many parameters.
     """
-    check_columns("mixture", schema, COMPONENTS + len(schema.confidential))
+    check_columns("mixture", schema)
     columns = [
         _Tilted(variable(column), turn)
         for turn, column in enumerate((*schema.public, *schema.confidential))
     ]
     public = len(schema.public)
     built = _Mixture(tuple(columns[:public]), tuple(columns[public:]))
+    check_names("mixture", built.parameters)
     return Model(
         title=f"mixture model of {', '.join(column.name for column in schema.confidential)}",
         schema=schema,
-        parameters=check_size("mixture", built.parameters),
+        parameters=built.parameters,
         log_prior=built.log_prior,
         prepare=built.prepare,
         record_loglik=built.record_loglik,
@@ -121,6 +122,7 @@ def mixture(schema: Schema) -> Model:
         balanced=built.balanced,
         spec={"name": "mixture"},
         handles_missing=True,
+        handles_codes=True,
         by_tables=True,
     )
 
@@ -190,12 +192,11 @@ class _Mixture:
     def simulate(self, key: jax.Array, theta: Theta, columns: Columns, rows: int) -> Columns:
         generator = host_generator(key)
         component = draw_codes(generator, self._log_weights(theta, columns, rows), np.arange(rows))
-        return {
-            each.variable.name: each.variable.write(
-                generator, draw_codes(generator, each.log_shares(theta), component)
-            )
-            for each in self.modelled
-        }
+        made: Columns = {}
+        for each in self.modelled:
+            codes = draw_codes(generator, each.log_shares(theta), component)
+            made |= each.variable.write(generator, codes)
+        return made
 
     def balanced(
         self, generator: np.random.Generator, theta: Theta, columns: Columns, rows: int
@@ -209,7 +210,7 @@ class _Mixture:
         for each in self.modelled:
             u = evenly(generator, rows, [component, *neighbours(codes, drawn)])
             own, within = codes_at(u, jnp.exp(each.log_shares(theta)), component)
-            values[each.variable.name] = each.variable.values(own, within)
+            values |= each.variable.values(own, within)
             codes[each.variable.name] = own
             drawn.append(each.variable)
         return values
@@ -220,3 +221,9 @@ class _Mixture:
         for each in self.given:
             log_weights += each.tilts.T[each.variable.read(columns)]
         return np.asarray(log_weights - log_weights.max(axis=1, keepdims=True))
+
+
+def log_standard_normals(theta: Theta, parameters: Iterable[Parameter]) -> jax.Array:
+    """Return the log density of the named parameters, independent standard normals all of them."""
+    flat = jnp.concatenate([jnp.ravel(theta[parameter.name]) for parameter in parameters])
+    return -0.5 * jnp.sum(flat**2) - 0.5 * flat.size * math.log(2 * math.pi)

@@ -30,7 +30,7 @@ from understudy.domain.cells import measurable
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused, nearest
 from understudy.mechanisms import BY_NAME, Mechanism, Unweighted, make_mechanism
-from understudy.mechanisms.base import EarlierTheta
+from understudy.mechanisms.base import LARGEST_CHAIN, EarlierTheta
 from understudy.mechanisms.registry import check_takes
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Adjacency, check_epsilon
@@ -186,7 +186,9 @@ class Sweep:
         self, tried: Sequence[Setting], done: Callable[[float], None]
     ) -> tuple[Outcome | None, tuple[Outcome, ...]]:
         """Return the outcome without privacy, if there is a model, and that of each setting."""
-        jobs = [*([] if self.model is None else [WITHOUT_PRIVACY]), *tried]
+        # Without privacy θ is drawn by a chain, which is not for very many parameters.
+        compared = self.model is not None and self.model.dimension <= LARGEST_CHAIN
+        jobs = [*([WITHOUT_PRIVACY] if compared else []), *tried]
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
             futures = [pool.submit(self._outcome, job) for job in jobs]
@@ -196,7 +198,7 @@ class Sweep:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         outcomes = [future.result() for future in futures]
-        return (None, tuple(outcomes)) if self.model is None else (outcomes[0], tuple(outcomes[1:]))
+        return (outcomes[0], tuple(outcomes[1:])) if compared else (None, tuple(outcomes))
 
     def _outcome(self, setting: Setting) -> Outcome:
         try:
