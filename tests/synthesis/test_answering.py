@@ -8,6 +8,7 @@ import pytest
 
 import understudy as us
 from summaries import PUBLIC, SHARE, schema_of
+from understudy.synthesis.answering import headlines
 
 N = 2000
 AGE = {"role": "public", "type": "integer", "bounds": [0, 99]}
@@ -167,3 +168,9 @@ def test_damage_is_told(alone, tmp_path, key):
     file.write_text(json.dumps(contents))
     with pytest.raises(us.BadInput, match=r"damaged|make the release again"):
         us.infer(public, "mean(x)")
+
+
+def test_a_release_with_too_few_draws_for_the_card_has_no_intervals_there(alone, monkeypatch):
+    assert headlines(alone)
+    monkeypatch.setitem(alone.parameters[0], "draws", alone.parameters[0]["draws"][:10])
+    assert headlines(alone) == ()

@@ -76,6 +76,6 @@ def _table(entry: Mapping[str, Any], model: Model) -> Cells | Pair:
 
 def _cells(entry: Mapping[str, Any], model: Model) -> Cells:
     edges, spikes = (tuple(map(float, entry.get(key, ()))) for key in ("edges", "spikes"))
-    if list(spikes) != sorted(set(spikes)):
-        raise ValueError("spikes that are not in order")
+    if any(list(each) != sorted(set(each)) for each in (edges, spikes)):
+        raise ValueError("edges or spikes that are not in order")
     return Cells(model.schema.column(entry["column"]), edges, spikes)

@@ -35,7 +35,7 @@ FIRST_SHARE, NOISY_SHARE = 0.3, 0.5
 5), Beta(60, 15) and Beta(150, 350), and on samples of the CPS of 1992 and of the ACS."""
 CLEAR, NOISY = 1000.0, 250.0
 """ε times size from which on, and up to which, it is that share."""
-DRAWS, WIDE_DRAWS, FEW_DRAWS = 400, 100, 20
+DRAWS, WIDE_DRAWS, FEW_DRAWS = 400, 100, 50
 """Draws of θ that are published beside the estimate, those of a model of whole tables, and those of
 one with a great many parameters."""
 _MANY_PARAMETERS = 2000

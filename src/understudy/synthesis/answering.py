@@ -105,9 +105,9 @@ def headlines(release: Release) -> tuple[Interval, ...]:
             return ()  # Draws of θ after a climb take a while, for those who ask.
         known = Known.of(published, given=False, source=Source(0))
         answers = known.ask(put.question)
+        found = intervals(answers, [None] * len(answers.names), _LEVEL)
     except Exception:  # noqa: BLE001 - what is charged must be written, if without intervals
         return ()
-    found = intervals(answers, [None] * len(answers.names), _LEVEL)
     return tuple(e for e in found if e.name in put.names and math.isfinite(e.estimate))
 
 
