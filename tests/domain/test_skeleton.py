@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from understudy.domain.schema import Schema
-from understudy.domain.skeleton import Skeleton, skeleton_for, with_public_size
+from understudy.domain.skeleton import Skeleton, in_order, skeleton_for, with_public_size
 from understudy.errors import BadInput
 from understudy.privacy.guarantee import Adjacency
 
@@ -130,3 +130,16 @@ def test_reweighted_rows_are_those_of_a_bayesian_bootstrap():
     # Entries are known to about 0.0005: half a standard error of a variance is 1/sqrt(8000).
     assert np.cov(np.transpose(shares)) == pytest.approx(expected, abs=0.002)
     assert np.mean(shares, axis=0) == pytest.approx(0.2, abs=0.01)
+
+
+def test_public_rows_have_an_order_that_does_not_tell_that_of_the_table():
+    generator = np.random.default_rng(1)
+    rows = {"a": generator.integers(3, size=50), "b": generator.random(50).round(1)}
+    again = generator.permutation(50)
+    one, other = in_order(rows), in_order({name: each[again] for name, each in rows.items()})
+    for name, values in one.items():
+        assert values.tolist() == other[name].tolist()
+        assert sorted(values) == sorted(rows[name])
+    pairs = Counter(zip(rows["a"], rows["b"], strict=True))
+    assert Counter(zip(one["a"], one["b"], strict=True)) == pairs
+    assert in_order({}) == {}

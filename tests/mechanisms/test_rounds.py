@@ -161,3 +161,27 @@ def test_known_rows_and_their_number_belong_to_the_population():
     population = rounds.population_of(asked(us.joint(schema), table))
     assert (population.size, population.known) == (400, True)
     assert rounds.population_of(asked(BETA, pd.DataFrame({"x": [0.5] * 30}))).size == 2000
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_is_inferred_does_not_depend_on_the_order_of_the_table(whole, weighted):
+    """A table may be sorted by what is confidential, beside public values that are copied."""
+    generator = np.random.default_rng(4)
+    columns = {"answer": ANSWER, "g": PUBLIC}
+    table = pd.DataFrame({"g": generator.choice(["a", "b"], 300)})
+    table["answer"] = np.where(generator.random(300) < 0.3 + 0.3 * (table["g"] == "b"), "yes", "no")
+    if weighted:
+        weight = {"type": "continuous", "bounds": [0, 4], "average": 1}
+        columns["weight"] = weight | {"role": "survey-weight"}
+        table["weight"] = generator.uniform(0.5, 2, 300)
+    schema = schema_of(size=300, **columns)
+    model = (
+        us.joint(schema) if whole else us.formula("answer ~ g", family="bernoulli", schema=schema)
+    )
+    first, other = (
+        us.synthesize(model, each.reset_index(drop=True), Summary(epsilon=1.0), seed=5)
+        for each in (table, table.sort_values("answer"))
+    )
+    for key in ("rounds", "estimate", "draws"):
+        assert first.parameters[0][key] == other.parameters[0][key], key

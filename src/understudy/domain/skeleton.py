@@ -147,6 +147,21 @@ def _protecting(adjacency: Adjacency) -> str:
     return adjacency if adjacency is Adjacency.ADD_REMOVE else f"{adjacency} of whole units"
 
 
+def in_order(public: Columns) -> Columns:
+    """Return public rows in an order of their own.
+
+    Which rows there are is public, but not the order in which a confidential table has them: it may
+    be sorted by what is confidential, and neither a choice of rows nor a rounding error may tell.
+
+    Args:
+        public: Columns of public rows.
+    """
+    if not public:
+        return {}
+    order = np.lexsort([public[name] for name in sorted(public)])
+    return {name: values[order] for name, values in public.items()}
+
+
 def count_records(columns: Columns) -> int:
     """Return the number of records of a table that has at least one column."""
     return len(next(iter(columns.values())))

@@ -135,7 +135,7 @@ class Whole:
     def _counted(self, fitted: Fitted, source: Source) -> list[Floats]:
         """Return the tables of as many records as there are, simulated at the estimate."""
         generator, model = source.generator(), self.population.model
-        rows = max(round(fitted.size), 1)
+        rows = min(max(round(fitted.size), 1), _MOST_ROWS)
         public = self.population.public
         if public and not self.population.known:
             available = len(next(iter(public.values())))
@@ -145,7 +145,8 @@ class Whole:
         theta = {name: jnp.asarray(values) for name, values in fitted.theta.items()}
         made = model.simulate(source.key(), theta, public, rows)
         columns = model.schema.standing_alone({**public, **made})
-        scale = fitted.size / rows
+        # Of fewer rows than there are records, errors are made as large as theirs.
+        scale = np.sqrt(fitted.size / rows)
         counts = {}
         for each in self.measurements:
             for table in each.contribution.tables:  # type: ignore[attr-defined]

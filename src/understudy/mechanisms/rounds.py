@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.domain.skeleton import count_records
+from understudy.domain.skeleton import count_records, in_order
 from understudy.inference import margins
 from understudy.inference.allowance import Allowance, together
 from understudy.inference.cells import Pair, coarse
@@ -95,9 +95,10 @@ def _with_margins(request: Request, share: Allowance) -> tuple[Request, tuple[Me
     assert model is not None
     if not margins.needed(request.schema):
         return request, ()
-    contribution = margins.margins(model, skeleton.public, share.norm)
+    public = in_order(skeleton.public)
+    contribution = margins.margins(model, public, share.norm)
     measured = _measured(request, contribution, share, "Margins")
-    rows = margins.as_population(measured, skeleton.public, request.source.generator())
+    rows = margins.as_population(measured, public, request.source.generator())
     standing = replace(skeleton, public=rows, copied=False)
     return replace(request, skeleton=standing), (measured,)
 
@@ -269,7 +270,7 @@ def population_of(request: Request) -> Population:
     assert request.model is not None
     skeleton = request.skeleton
     size = count_records(skeleton.public) if skeleton.copied else request.size
-    return Population(request.model, skeleton.public, size, skeleton.copied)
+    return Population(request.model, in_order(skeleton.public), size, skeleton.copied)
 
 
 def _measured(
