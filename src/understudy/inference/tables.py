@@ -39,7 +39,8 @@ _PER_CELL = 2.4
 """Records in a cell of a pair, in units of the noise, that groups are made for."""
 _SINGLE, _SMOOTH = 2.0, 32
 """How much more accurate the table of one column is, and for how many cells a number counts there.
-Settled, like the two above, on samples of the CPS of 1992 and of the ACS."""
+Settled on samples of the CPS of 1992 and of the ACS; the two above on the CPS of 1992, and seen
+on the ACS: docs/summary.md."""
 _CONSTANT = 0.1
 """Share of records away from the commonest group, below which a column may be left out of pairs."""
 _STEP = 16

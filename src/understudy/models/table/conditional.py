@@ -30,8 +30,8 @@ from understudy.models.base import Data, Parameter, Theta
 from understudy.models.table.variables import Codes, Variable
 
 STANDING_OUT, EFFECT = 0.15, 0.5
-"""Widths of what a single value, and a pair of groups, adds to a log probability. Settled on
-samples of the CPS of 1992 and of the ACS."""
+"""Widths of what a single value, and a pair of groups, adds to a log probability. Chosen
+while looking at tables that results are reported on: see docs/summary.md."""
 DEGREES = 2.0
 """Of freedom, of the distributions of both."""
 
