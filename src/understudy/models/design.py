@@ -30,6 +30,7 @@ from understudy.domain.formulas import (
 )
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import Columns
+from understudy.domain.terms import PlainTerms
 from understudy.errors import BadInput
 
 _POINTS = 1001
@@ -99,6 +100,7 @@ class Design:
     predictors: tuple[str, ...]
     _schema: Schema
     _spec: Any
+    _plain: PlainTerms | None
     _low: np.ndarray
     _range: np.ndarray
     _known: deque[_KnownRows] = field(
@@ -108,6 +110,9 @@ class Design:
 
     def matrix(self, columns: Columns) -> np.ndarray:
         """Return the design matrix of the given public columns, shape (rows, coefficients)."""
+        if self._plain is not None:
+            rows = len(columns[self.predictors[0]])
+            return (self._plain.matrix(columns, rows) - self._low) / self._range
         own = [columns[name] for name in self.predictors]
         for known in reversed(tuple(self._known)):
             places = known.places(own)
@@ -115,9 +120,9 @@ class Design:
                 return known.matrix[places]
         # What is not finite is not refused here: a record must not decide whether a run ends.
         matrix = (self._raw(columns) - self._low) / self._range
-        rows = _KnownRows.of(own, matrix)
-        if rows is not None:
-            self._known.append(rows)
+        distinct = _KnownRows.of(own, matrix)
+        if distinct is not None:
+            self._known.append(distinct)
         return matrix
 
     def check(self, columns: Columns) -> None:
@@ -142,8 +147,8 @@ def design(formula: str, schema: Schema) -> Design:
     predictors = tuple(column.name for column in schema.public if column.name in named)
     points = _OTHER_POINTS + 2**_CORNERED
     check_width(formula, right, {n: extent(schema.column(n), points) for n in predictors})
-    domain = _public_frame(schema, predictors, _POINTS)
-    between = _public_frame(schema, predictors, _OTHER_POINTS)
+    public, domain = _public_rows(schema, predictors, _POINTS)
+    _, between = _public_rows(schema, predictors, _OTHER_POINTS)
     with refusing(formula):
         first = right.get_model_matrix(domain, context=None, na_action="ignore")
         names, spec = tuple(map(str, first.columns)), first.model_spec
@@ -157,7 +162,9 @@ def design(formula: str, schema: Schema) -> Design:
         _check_finite(formula, names, values)
     _check_rows_stand_alone(formula, spec, domain, raw)
     low, high = _check_columns(formula, names, raw)
-    return Design(formula, outcome, names, predictors, schema, spec, low, high - low)
+    declared = [schema.column(name) for name in predictors]
+    plain = PlainTerms.of(names, declared, public, raw) if predictors else None
+    return Design(formula, outcome, names, predictors, schema, spec, plain, low, high - low)
 
 
 def _check_columns(
@@ -215,7 +222,9 @@ def _check_finite(formula: str, names: tuple[str, ...], values: np.ndarray) -> N
         )
 
 
-def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> pd.DataFrame:
+def _public_rows(
+    schema: Schema, predictors: tuple[str, ...], points: int
+) -> tuple[Columns, pd.DataFrame]:
     """Lay rows out over the declared domain: every level, the space between the bounds, corners.
 
     Each column visits its domain in an order of its own, so that no two move together.
@@ -236,7 +245,7 @@ def _public_frame(schema: Schema, predictors: tuple[str, ...], points: int) -> p
         values = np.clip(values, column.lower, column.upper)
         columns[name] = np.round(values) if column.whole else values
     declared = [schema.column(name) for name in predictors]
-    return formula_frame(columns, declared, points + len(corners))
+    return columns, formula_frame(columns, declared, points + len(corners))
 
 
 def _materialise(spec: Any, frame: pd.DataFrame) -> np.ndarray:

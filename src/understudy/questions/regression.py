@@ -33,6 +33,7 @@ from understudy.domain.formulas import (
 )
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import Columns
+from understudy.domain.terms import PlainTerms
 from understudy.errors import BadInput, nearest
 from understudy.questions.fits import Floats, RegressionFit, least_squares, logistic, poisson
 from understudy.questions.question import Question, among, complete, having_all
@@ -59,6 +60,7 @@ class RegressionQuestion(Question):
     """The column that is the outcome as it is; None where it is computed."""
     _left: Any
     _right: Any
+    _plain: PlainTerms | None
     regression: ClassVar[bool] = True
 
     def answer(self, columns: Columns) -> dict[str, float]:
@@ -96,10 +98,13 @@ class RegressionQuestion(Question):
     def _used(self, columns: Columns) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return design and outcome, and which of the complete records these are of."""
         rows = complete(columns, self.columns)
-        frame = formula_frame(rows, self._declared, len(rows[self.columns[0]]))
-        design = self._evaluated(self._right, frame)
+        count = len(rows[self.columns[0]])
+        if self._plain is None:
+            design = self._evaluated(self._right, rows, count)
+        else:
+            design = self._plain.matrix(rows, count)
         if self._outcome is None:
-            outcome = self._evaluated(self._left, frame)[:, 0]
+            outcome = self._evaluated(self._left, rows, count)[:, 0]
         else:
             outcome = np.asarray(rows[self._outcome], dtype=np.float64)
         finite = np.isfinite(design).all(axis=1) & np.isfinite(outcome)
@@ -111,7 +116,8 @@ class RegressionQuestion(Question):
         """Fit the regression."""
         return _FITS[self.kind](design, outcome)
 
-    def _evaluated(self, spec: Any, frame: Any) -> Floats:
+    def _evaluated(self, spec: Any, rows: Columns, count: int) -> Floats:
+        frame = formula_frame(rows, self._declared, count)
         try:
             with _undefined_allowed():
                 matrix = spec.get_model_matrix(frame, context=None, na_action="ignore")
@@ -147,7 +153,8 @@ def read_regression(formula: str, schema: Schema) -> RegressionQuestion:
         check_width(formula, side, {each.name: extent(each, _POINTS) for each in declared})
     outcome = next((each for each in declared if _is(left, each.name)), None)
     _check_levels(outcome)
-    domain = formula_frame(schema.public_points(_POINTS), declared, _POINTS)
+    public = schema.public_points(_POINTS)
+    domain = formula_frame(public, declared, _POINTS)
     with refusing(formula), _undefined_allowed():
         predictors = right.get_model_matrix(domain, context=None, na_action="ignore")
         values = left.get_model_matrix(domain, context=None, na_action="ignore")
@@ -155,15 +162,17 @@ def read_regression(formula: str, schema: Schema) -> RegressionQuestion:
         raise BadInput(f"the regression '{formula}' must have one outcome, which is a number.")
     if not predictors.shape[1]:
         raise BadInput(f"the regression '{formula}' has nothing on its right-hand side.")
+    names = tuple(map(str, predictors.columns))
     return RegressionQuestion(
         text=formula,
         columns=columns,
         kind=_kind(outcome),
-        names=tuple(map(str, predictors.columns)),
+        names=names,
         _declared=declared,
         _outcome=None if outcome is None else outcome.name,
         _left=values.model_spec.update(output="numpy"),
         _right=predictors.model_spec.update(output="numpy"),
+        _plain=PlainTerms.of(names, declared, public, np.asarray(predictors, dtype=np.float64)),
     )
 
 
