@@ -3,7 +3,8 @@
 formulaic reads a term anew for every table, which takes longer than the fit of a small regression.
 Most terms need nothing of it: a number, the indicator of a level, and their products. They are
 known by the names that formulaic gives to its columns, `weeks`, `age[T.30-34]` and
-`weeks:sex[T.M]`, and are taken only if they make the same matrix, to the last bit, over a public frame.
+`weeks:sex[T.M]`, and are taken only if they make the same matrix, to the last bit, over a public
+frame.
 """
 
 from __future__ import annotations

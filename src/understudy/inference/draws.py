@@ -1,10 +1,12 @@
 """Draws of θ given what was measured.
 
-Candidates come from a wide t distribution around the mode; what each predicts is had from one pool
-of simulated records, reweighted by p_θ(x) / q(x), where q is the mixture of several θ that the pool
-was simulated from. Where noise is normal, candidates are drawn by their weights. Laplace noise is
-a normal whose variance τ is exponential with mean 2b², so candidates and variances are drawn in
-turn:
+Candidates come from a wide t distribution around the mode, and from others that are fitted to all
+candidates so far until enough of them count; each is weighed by the mixture of these proposals
+(Cornuet, Marin, Mira and Robert 2012), so that none counts too much for being rare in one of them.
+What each predicts is had from one pool of simulated records, reweighted by p_θ(x) / q(x), where q
+is the mixture of several θ that the pool was simulated from. Where noise is normal, candidates are
+drawn by their weights. Laplace noise is a normal whose variance τ is exponential with mean 2b², so
+candidates and variances are drawn in turn:
 
     candidate | τ      in proportion to prior / proposal · Normal(T̃; Nμ, NΣ + τ),
     T | candidate, τ   a normal,
@@ -17,12 +19,13 @@ around the mode.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
@@ -35,7 +38,8 @@ Floats = NDArray[np.float64]
 
 _FIRST_CANDIDATES, _CANDIDATES = 256, 1024
 _POOL = 8192
-_ROUNDS = 2
+_ROUNDS = 5
+"""Proposals at most, each fitted to the candidates of the one before."""
 _WIDEN = 1.1
 _CHAINS, _BURN_IN = 50, 10
 _MOST_COORDINATES = 16
@@ -52,20 +56,21 @@ def posterior_draws(
     if len(mode.point) > _MOST_COORDINATES:
         walked = chain_draws(evidence, mode, source, count=count)
         return (_normal(mode, generator, count), "normal") if walked is None else (walked, "nuts")
-    proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
     pool = Pool.around(evidence, mode, source, records=_POOL)
-    for _ in range(_ROUNDS - 1):
-        points = proposal.draw(generator, _FIRST_CANDIDATES)
-        heights = _Heights.of(evidence, mode, points, proposal, pool)
-        proposal = _narrowed(points, heights.log_weights(evidence.variance))
-    points = proposal.draw(generator, _CANDIDATES)
-    heights = _Heights.of(evidence, mode, points, proposal, pool)
-    shares = _shares(heights.log_weights(evidence.variance))
-    if 1 / np.sum(shares**2) < _FEWEST_EFFECTIVE:
+    proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
+    heights = _Heights.empty(evidence, mode)
+    for turn in range(_ROUNDS):
+        points = proposal.draw(generator, _CANDIDATES if turn else _FIRST_CANDIDATES)
+        heights = heights.joined(evidence, points, proposal, pool)
+        log_weights = heights.log_weights(evidence.variance)
+        if turn and 1 / np.sum(_shares(log_weights) ** 2) >= _FEWEST_EFFECTIVE:
+            break
+        proposal = _narrowed(heights.points, log_weights)
+    else:
         walked = chain_draws(evidence, mode, source, count=count)
         if walked is not None:
             return walked, "nuts"
-    return points[_in_turn(evidence, heights, generator, count)], "importance"
+    return heights.points[_in_turn(evidence, heights, generator, count)], "importance"
 
 
 def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
@@ -79,21 +84,42 @@ def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
 class _Heights:
     """Candidates with what they predict."""
 
-    constant: Floats
-    """log prior − log proposal."""
+    points: Floats
+    log_prior: Floats
     rest: Floats
     """T̃ − Nμ(θ), shape (candidates, width)."""
     covariance: Floats
     """NΣ, at the mode."""
+    proposals: tuple[tuple[int, Proposal], ...] = ()
+    """How many candidates came from which proposal."""
 
     @classmethod
-    def of(
-        cls, evidence: Evidence, mode: Mode, points: Floats, proposal: Proposal, pool: Pool
+    def empty(cls, evidence: Evidence, mode: Mode) -> _Heights:
+        """Return no candidates yet."""
+        none = np.zeros((0, len(mode.point)))
+        rest = np.zeros((0, len(evidence.values)))
+        return cls(none, np.zeros(0), rest, mode.prediction.covariance)
+
+    def joined(
+        self, evidence: Evidence, points: Floats, proposal: Proposal, pool: Pool
     ) -> _Heights:
+        """Return them with more candidates, from a proposal."""
         sizes = np.array([evidence.size(point) for point in points])
         means = pool.means(points[:, : evidence.population.model.dimension])
-        constant = evidence.log_prior(points) - proposal.log_density(points)
-        return cls(constant, evidence.values - sizes[:, None] * means, mode.prediction.covariance)
+        rest = evidence.values - sizes[:, None] * means
+        return replace(
+            self,
+            points=np.concatenate([self.points, points]),
+            log_prior=np.concatenate([self.log_prior, evidence.log_prior(points)]),
+            rest=np.concatenate([self.rest, rest]),
+            proposals=(*self.proposals, (len(points), proposal)),
+        )
+
+    @cached_property
+    def constant(self) -> Floats:
+        """log prior − log of the mixture of all proposals."""
+        parts = [np.log(count) + each.log_density(self.points) for count, each in self.proposals]
+        return np.asarray(self.log_prior - logsumexp(parts, axis=0))
 
     @cached_property
     def root(self) -> Floats:

@@ -49,10 +49,11 @@ class Proposal:
         return self.centre + (normal @ self.root.T) / scale[:, None]
 
     def log_density(self, z: np.ndarray) -> np.ndarray:
-        """Return the log density of each draw, up to a constant."""
+        """Return the log density of each draw, up to a constant that all proposals share."""
         whitened = np.linalg.solve(self.root, (z - self.centre).T)
         distance = np.sum(whitened**2, axis=0)
-        return -(_DEGREES + len(self.centre)) / 2 * np.log1p(distance / _DEGREES)
+        height = -(_DEGREES + len(self.centre)) / 2 * np.log1p(distance / _DEGREES)
+        return height - np.sum(np.log(np.diag(self.root)))
 
 
 @cache
