@@ -5,7 +5,7 @@ import datetime
 import pytest
 
 from schemas import LAYOUT, changed, refusal
-from understudy.domain.schema import Schema
+from understudy.domain.schema import Column, Role, Schema, Type
 from understudy.errors import BadInput
 
 DATES = ["2019-01-01", "2024-12-31"]
@@ -162,3 +162,57 @@ def test_kinds_of_missing_values_are_counted_and_have_a_companion_among_numbers(
 def test_a_survey_weight_is_a_plain_number(keys, said):
     weight = {"role": "survey-weight", "bounds": [0, 9], "average": 3} | keys
     assert said in refusal({"columns": LAYOUT["columns"] | {"w": weight}})
+
+
+RELEASED = {"role": "survey-weight", "bounds": [0, 900], "release": True}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [{}, {"average": 30}, {"type": "integer"}, {"type": "count", "spikes": [0]}, {"grid": 10}],
+)
+def test_a_survey_weight_that_is_released_is_like_a_confidential_number(keys):
+    layout = {"columns": LAYOUT["columns"] | {"w": RELEASED | keys}}
+    schema = Schema.from_dict(layout)
+    assert Schema.from_dict(schema.to_dict()) == schema
+    assert schema.released_weight is schema.confidential[-1]
+    assert (schema.released_weight.name, schema.survey_weight) == ("w", None)
+    assert schema.released_weight.treated_as is Role.CONFIDENTIAL
+    kept = Schema.from_dict({"columns": LAYOUT["columns"] | {"w": RELEASED | {"average": 30}}})
+    assert (
+        kept.digest
+        != Schema.from_dict(
+            {"columns": LAYOUT["columns"] | {"w": RELEASED | {"average": 30, "release": False}}}
+        ).digest
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"type": "date", "bounds": DATES}, "its type is continuous"),
+        ({"release": "yes"}, "release in [columns.w] must be true or false"),
+        ({"release": False}, "needs average"),
+        ({"bounds": [-1, 9]}, "cannot be negative"),
+        ({"average": 901}, "within its bounds"),
+        ({"missing": "model"}, "only missing values of a confidential column"),
+        ({"role": "ignore"}, "belongs to a survey weight, and the column has the role 'ignore'"),
+        ({"role": "unit", "release": False}, "the column has the role 'unit'"),
+        ({"role": "public", "type": "continuous"}, "the column has the role 'public'"),
+        ({"role": "confidential", "type": "continuous"}, "belongs to a survey weight"),
+    ],
+)
+def test_only_a_survey_weight_can_be_released(keys, said):
+    assert said in refusal({"columns": LAYOUT["columns"] | {"w": RELEASED | keys}})
+
+
+def test_a_column_that_is_no_weight_is_not_released():
+    with pytest.raises(BadInput, match="has release = true, which belongs to a survey weight"):
+        Column("x", Role.PUBLIC, Type.COUNT, bounds=(0.0, 9.0), release=True)
+
+
+def test_only_one_column_weighs_released_or_not():
+    two = LAYOUT["columns"] | {"w": RELEASED, "v": RELEASED | {"average": 3, "release": False}}
+    assert "only one column can have the role 'survey-weight', not w, v" in refusal(
+        {"columns": two}
+    )

@@ -186,6 +186,7 @@ def test_the_comments_say_what_a_person_has_to_know():
         "grid",
         "ordered",
         "codes",
+        "release = true",
     ):
         assert word in comments
 

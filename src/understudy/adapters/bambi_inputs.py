@@ -48,7 +48,8 @@ class BambiInputs:
 
     def check(self) -> None:
         """Refuse a formula with anything on its sides that the schema does not allow there."""
-        roles = {column.name: column.role for column in self.schema.columns}
+        self.schema.refuse_released_weight("a formula")
+        roles = {column.name: column.treated_as for column in self.schema.columns}
         outcome = self.model.response_component.term.name
         if roles.get(outcome) is not Role.CONFIDENTIAL:
             raise self._fault(

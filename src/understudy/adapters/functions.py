@@ -47,7 +47,7 @@ def signature(function: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def arguments(function: Callable[..., Any], schema: Schema) -> tuple[str, ...]:
     """Return the names of the columns, and `n`, that a function asks for; refuse any other."""
-    roles = {column.name: column.role for column in schema.columns}
+    roles = {column.name: column.treated_as for column in schema.columns}
     names = []
     for parameter in signature(function):
         name = parameter.name

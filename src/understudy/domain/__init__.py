@@ -17,6 +17,7 @@ rules.py         structural rules of the schema
 expressions.py   what a rule can say, and what it means
 parsing.py       reading what a rule says
 satisfying.py    rows that satisfy the rules
+weighing.py      rows as often as their survey weights say
 skeleton.py      the public rows of the synthetic table, and how many
 formulas.py      formulas that may be evaluated
 """

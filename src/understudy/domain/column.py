@@ -25,7 +25,7 @@ class Role(StrEnum):
     """What happens to a column: it is synthesised, copied as it is, or left out.
 
     A unit says which rows belong together, a survey weight how many people a row stands for: both
-    are used and neither is released.
+    are used and neither is released, unless a survey weight is declared to be.
     """
 
     CONFIDENTIAL = "confidential"
@@ -72,6 +72,8 @@ class Column:
     missing: str = "refuse"
     average: float | None = None
     """The public constant by which survey weights are divided."""
+    release: bool = False
+    """Whether a survey weight is synthesised beside the rest, instead of weighing the records."""
     spikes: tuple[float, ...] = ()
     """Public values that many records share, each with a weight of its own, in ascending order."""
     grid: float | None = None
@@ -110,6 +112,7 @@ class Column:
             self._check_weight()
         else:
             _demand(self.average is None, "has an average, which belongs to a survey weight")
+            _demand(not self.release, "has release = true, which belongs to a survey weight")
         _demand(
             not self.ordered or self.type is Type.CATEGORICAL,
             "is ordered, and only a categorical column has levels in an order",
@@ -131,10 +134,15 @@ class Column:
 
         Were it taken from the table, one record's weight would move the scores of all the others.
         """
-        _demand(self.type is Type.CONTINUOUS, "is a survey weight, so its type is continuous")
-        _check_bounds(self.bounds, Type.CONTINUOUS)
+        if self.release and self.type in _HEAPED:
+            _check_bounds(self.bounds, self.type)
+        else:
+            _demand(self.type is Type.CONTINUOUS, "is a survey weight, so its type is continuous")
+            _check_bounds(self.bounds, Type.CONTINUOUS)
         _demand(self.lower >= 0, "is a survey weight, so its lower bound cannot be negative")
         if self.average is None:
+            if self.release:
+                return  # It divides nothing.
             raise BadInput(
                 "is a survey weight and needs average = a published number by which weights are "
                 "divided, such as the size of the population over the size of the sample"
@@ -147,7 +155,8 @@ class Column:
     def _check_heaps(self) -> None:
         if not self.spikes and self.grid is None:
             return
-        if self.bounds is None or self.type not in _HEAPED or self.role is Role.SURVEY_WEIGHT:
+        weighs = self.treated_as is Role.SURVEY_WEIGHT
+        if self.bounds is None or self.type not in _HEAPED or weighs:
             raise BadInput(
                 f"has {'spikes' if self.spikes else 'a grid'}, which only a public or confidential "
                 "column of numbers (continuous, count or integer) can have"
@@ -165,6 +174,11 @@ class Column:
             all(writable(text) for both in self.codes for text in both),
             "has a code, or the meaning of one, with a line break or control character",
         )
+
+    @property
+    def treated_as(self) -> Role:
+        """What happens to it: a survey weight that is released is a confidential column."""
+        return Role.CONFIDENTIAL if self.release else self.role
 
     @property
     def code_texts(self) -> tuple[str, ...]:
@@ -234,6 +248,8 @@ class Column:
             declared["codes"] = dict(self.codes)
         if self.average is not None:
             declared["average"] = self.average
+        if self.release:
+            declared["release"] = True
         if self.levels is not None:
             ordered = {"ordered": True} if self.ordered else {}
             return declared | {"levels": list(self.levels)} | ordered

@@ -38,7 +38,9 @@ _HEAD = """\
 #                         the guarantee is for all of them together; needs no other line, but
 #                         rows_per_unit under [table]. Never released.
 #          survey-weight  how many people a row stands for; needs bounds, and average = a published
-#                         number by which weights are divided. Never released.
+#                         number by which weights are divided. Never released, but with
+#                         release = true: then it is synthesised like any confidential number,
+#                         rows are like those of the sample, and no average is needed.
 # type     continuous | count | integer   have bounds = [lower, upper]
 #          date                           has bounds = ["YYYY-MM-DD", "YYYY-MM-DD"]
 #          categorical | binary           have levels = ["...", "..."]

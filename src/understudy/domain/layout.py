@@ -32,6 +32,7 @@ KEYS = (
     "missing",
     "codes",
     "average",
+    "release",
 )
 """What can be declared of a column."""
 
@@ -93,6 +94,11 @@ def _column(name: str, entries: object) -> Column:
     role = _word(Role, keys, "role", where)
     if role is None:
         raise BadInput(f"{where} needs a role: {listed(Role)}.")
+    if "release" in keys and role is not Role.SURVEY_WEIGHT:
+        raise BadInput(
+            f"release in {where} belongs to a survey weight, and the column has the role '{role}': "
+            f"remove it, because roles alone say what else is released."
+        )
     if role in _WITHOUT_DOMAIN:
         # What is left out, or only tells rows apart, has no domain, so nothing else has an effect.
         return Column(name, role)
@@ -109,6 +115,7 @@ def _column(name: str, entries: object) -> Column:
         outside=keys.get("outside", "refuse"),
         missing=keys.get("missing", "refuse"),
         average=_number(keys["average"], f"average in {where}") if "average" in keys else None,
+        release=_flag(keys, "release", where),
         spikes=_spikes(keys["spikes"], where) if "spikes" in keys else (),
         grid=_number(keys["grid"], f"grid in {where}") if "grid" in keys else None,
         ordered=_flag(keys, "ordered", where),

@@ -195,7 +195,7 @@ class _Reader:
         column = self.columns.get(name)
         if column is None:
             raise BadInput(f"there is no column {name!r}{nearest(name, self.columns)}")
-        if column.role not in (Role.CONFIDENTIAL, Role.PUBLIC):
+        if column.treated_as not in (Role.CONFIDENTIAL, Role.PUBLIC):
             raise BadInput(
                 f"the column {name!r} has the role '{column.role}' and is in no synthetic table"
             )

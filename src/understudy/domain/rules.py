@@ -274,7 +274,7 @@ def _assigned(part: Truth, columns: Mapping[str, Column]) -> list[tuple[str, Num
         for one, other in ((part.left, part.right), (part.right, part.left)):
             if _free(one, other, columns):
                 return [(one.column, other)]
-        if any(columns[name].role is Role.CONFIDENTIAL for name in named(part)):
+        if any(columns[name].treated_as is Role.CONFIDENTIAL for name in named(part)):
             raise BadInput("put one confidential column alone on one side of ==")
     return []
 
@@ -291,7 +291,7 @@ def _free(one: Number, other: Number, columns: Mapping[str, Column]) -> TypeGuar
     """Whether one side is a confidential column that the other side does not name."""
     return (
         isinstance(one, ColumnRef)
-        and columns[one.column].role is Role.CONFIDENTIAL
+        and columns[one.column].treated_as is Role.CONFIDENTIAL
         and one.column not in named(other)
     )
 

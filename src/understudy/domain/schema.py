@@ -62,9 +62,11 @@ class Schema:
         if size is not None and (type(size) is not int or size <= 0):
             raise BadInput(f"table.size must be a positive whole number, not {size!r}.")
         for role in (Role.UNIT, Role.SURVEY_WEIGHT):
-            if len(self.having(role)) > 1:
-                names = ", ".join(column.name for column in self.having(role))
-                raise BadInput(f"only one column can have the role '{role}', not {names}.")
+            names = [column.name for column in self.columns if column.role is role]
+            if len(names) > 1:
+                raise BadInput(
+                    f"only one column can have the role '{role}', not {', '.join(names)}."
+                )
         self._check_unit()
 
     def _check_unit(self) -> None:
@@ -172,7 +174,7 @@ class Schema:
 
     @property
     def confidential(self) -> tuple[Column, ...]:
-        """The columns that are synthesised."""
+        """The columns that are synthesised, a survey weight that is released among them."""
         return self.having(Role.CONFIDENTIAL)
 
     @property
@@ -187,16 +189,38 @@ class Schema:
 
     @property
     def survey_weight(self) -> Column | None:
-        """The column that says how many members of the population a row stands for."""
+        """The column that says how many members of the population a row counts for.
+
+        One that is released is none: rows are then those of the sample, and count alike.
+        """
         return next(iter(self.having(Role.SURVEY_WEIGHT)), None)
 
-    def having(self, *roles: Role) -> tuple[Column, ...]:
-        """Return the columns that have one of the roles.
+    @property
+    def released_weight(self) -> Column | None:
+        """The survey weight that synthetic rows have beside them."""
+        return next((column for column in self.columns if column.release), None)
+
+    def refuse_released_weight(self, what: str) -> None:
+        """Refuse a survey weight that is released, for what synthesises one column.
 
         Args:
-            roles: Which ones.
+            what: The model or mechanism, as the sentence calls it.
         """
-        return tuple(column for column in self.columns if column.role in roles)
+        weight = self.released_weight
+        if weight is not None:
+            raise BadInput(
+                f"{what} synthesises one column, and the survey weight '{weight.name}' has release "
+                f"= true, which needs a model of whole tables, such as joint: use one, or remove "
+                f"release, so that records count by their weights."
+            )
+
+    def having(self, *roles: Role) -> tuple[Column, ...]:
+        """Return the columns that are treated as one of the roles.
+
+        Args:
+            roles: Which ones; a survey weight that is released is treated as confidential.
+        """
+        return tuple(column for column in self.columns if column.treated_as in roles)
 
     def column(self, name: str) -> Column:
         """Return the column of that name.

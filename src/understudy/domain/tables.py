@@ -211,7 +211,7 @@ def decode(columns: Columns, schema: Schema) -> pd.DataFrame:
     """Return a synthetic table in the order of the schema: the inverse of `encode`.
 
     Simulated numbers are brought into the declared domain, which is public and so costs nothing.
-    Units and survey weights are in no table that is written.
+    Units, and survey weights that are not released, are in no table that is written.
     """
     import pandas as pd
 

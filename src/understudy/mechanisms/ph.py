@@ -158,6 +158,7 @@ class HistogramPlan(Plan):
 
 def histogram_column(schema: Schema) -> Column:
     """Return the one confidential column that a histogram can synthesise, or refuse."""
+    schema.refuse_released_weight("ph")
     columns = schema.confidential
     if len(columns) != 1 or columns[0].type is not Type.CONTINUOUS:
         declared_columns = ", ".join(f"{c.name} ({c.type})" for c in columns) or "none"

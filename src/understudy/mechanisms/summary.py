@@ -122,6 +122,13 @@ class Summary(Mechanism):
         """Its draws of θ follow the posterior given the noisy sums, where that means anything."""
         from understudy.inference.shares import Shares
 
+        weight = schema.released_weight
+        if weight is not None:
+            return (
+                f"each table has as many rows as the sample, so that the survey weights in "
+                f"'{weight.name}' add up to the population, and so few do not tell how far an "
+                f"estimate may be off: ask a release of one table by infer."
+            )
         return Shares.declared(schema).no_intervals
 
     @property

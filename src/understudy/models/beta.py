@@ -41,6 +41,7 @@ def beta(schema: Schema) -> Model:
     Raises:
         BadInput: If there are several confidential columns, or one of another type.
     """
+    schema.refuse_released_weight("the beta model")
     if len(schema.confidential) != 1:
         names = ", ".join(column.name for column in schema.confidential) or "none"
         raise BadInput(

@@ -186,6 +186,7 @@ def _check_columns(
 
 
 def _check_names(formula: str, schema: Schema, outcome: str, predictors: list[str]) -> None:
+    schema.refuse_released_weight("a formula")
     roles = {column.name: column.role for column in schema.columns}
     if INTERCEPT in predictors:
         raise BadInput(f"a predictor cannot be called '{INTERCEPT}', the name of the constant.")

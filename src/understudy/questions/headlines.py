@@ -29,11 +29,9 @@ class Headlines:
 
 def headlines(schema: Schema) -> Headlines | None:
     """Return what to ask about a table; None where there is nothing to ask."""
-    columns = (*schema.public, *schema.confidential)
-    groups = [each for each in columns if len(each.levels or ()) in _LEVELS]
-    questions = [
-        question for column in schema.confidential[:_COLUMNS] for question in _of(column, groups)
-    ]
+    own = [column for column in schema.confidential if not column.release]
+    groups = [each for each in (*schema.public, *own) if len(each.levels or ()) in _LEVELS]
+    questions = [question for column in own[:_COLUMNS] for question in _of(column, groups)]
     if not questions:
         return None
     names = [name for question in questions for name in _told(question)]

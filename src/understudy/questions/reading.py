@@ -41,8 +41,19 @@ def asked(question: str | Callable[[pd.DataFrame], Any], schema: Schema) -> Ques
     """Return what a text, or a function of a table, asks about the columns of a schema."""
     if callable(question):
         name = getattr(question, "__name__", type(question).__name__)
-        columns = tuple(c.name for c in schema.having(Role.CONFIDENTIAL, Role.PUBLIC))
+        tables = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+        columns = tuple(column.name for column in tables if not column.release)
         return FunctionQuestion(name, columns, question, schema)
+    put, weight = _put(question, schema), schema.released_weight
+    if weight is not None and weight.name in put.columns:
+        raise BadInput(
+            f"the question '{put.text}' names '{weight.name}', the survey weight: answers are "
+            f"about the population, whose members have none."
+        )
+    return put
+
+
+def _put(question: object, schema: Schema) -> Question:
     text = _text(question).strip()
     call = _split(text)
     if call is not None and call[0] in _STATISTICS and (not call[2] or _GROUP.match(call[2])):
@@ -120,7 +131,7 @@ class _Reader:
         if name not in columns:
             self.refuse(f"names '{name}', which is no column{nearest(name, columns)}")
         column = columns[name]
-        if column.role not in (Role.CONFIDENTIAL, Role.PUBLIC):
+        if column.treated_as not in (Role.CONFIDENTIAL, Role.PUBLIC):
             self.refuse(
                 f"names '{name}', which has the role '{column.role}' and is in no synthetic table"
             )

@@ -79,6 +79,7 @@ def render_card(
         answers=[interval_row(each) for each in answers],
         warning=warning,
         schema=schema,
+        weighed=_weighed(schema, len(first)),
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
         guarantee=_promise(guarantee, schema),
@@ -87,6 +88,21 @@ def render_card(
         shareable=guarantee.kind.states_epsilon and not guarantee.accept_poor_mixing,
         columns=[_column(column, first[column.name], measured[column.name]) for column in shown],
     )
+
+
+def _weighed(schema: Schema, rows: int) -> str | None:
+    """Return how to use the survey weights of synthetic rows, where they have any."""
+    weight = schema.released_weight
+    if weight is None:
+        return None
+    told = (
+        f"The rows stand for a sample, and each has its survey weight in '{weight.name}': weigh "
+        f"rows by it in whatever is to be about the population; weighted sums estimate totals"
+    )
+    if schema.size is None or schema.size == rows:
+        return f"{told}."
+    times = schema.size / rows
+    return f"{told} when multiplied by {times:.6g}, because the sample has {schema.size:,} rows."
 
 
 def _title(names: Sequence[str], period: str | None) -> str:

@@ -18,6 +18,7 @@ from understudy._jax import jnp
 from understudy.domain.satisfying import draw_satisfying
 from understudy.domain.skeleton import count_records
 from understudy.domain.tables import Columns
+from understudy.domain.weighing import by_weight
 from understudy.errors import BadInput, Refused
 from understudy.inference.answers import Answers, ask
 from understudy.inference.counts import draws_of_counts, read_counts
@@ -73,6 +74,12 @@ class Known:
         reason = Shares.declared(published.schema).no_intervals
         if reason is not None:
             raise Refused(reason)
+        weight = published.schema.released_weight
+        if given and weight is not None:
+            raise Refused(
+                f"rows of the release have survey weights in '{weight.name}', and its answers are "
+                f"about the population that they stand for: ask about the population."
+            )
         whom = Whom.of(published)
         draws, quiet = _draws(published, whom, source)
         return cls(published, draws, quiet, whom, given, source)
@@ -108,9 +115,14 @@ class Known:
             # Both tables of a draw have the same weights: they belong to the population.
             weights = np.random.default_rng([seed, number])
             public = self.whom.rows(rows, weights, self.source.generator(), given=self.given)
-            return self.simulated(thetas[number], public, rows)
+            return self._as_population(self.simulated(thetas[number], public, rows))
 
         return ask(question, simulate, draws=len(thetas))
+
+    def _as_population(self, sample: Columns) -> Columns:
+        """Return simulated rows as often as their survey weights say, where they have any."""
+        weight = self.published.schema.released_weight
+        return sample if weight is None else by_weight(sample, weight.name, count_records(sample))
 
     def simulated(self, theta: Theta, public: Columns, rows: int) -> Columns:
         """Return a table at θ, beside public rows, or of so many where there are none."""

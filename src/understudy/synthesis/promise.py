@@ -73,8 +73,9 @@ def _about_the_table(request: Request) -> Iterator[str]:
     elif skeleton.true_size:
         yield assumptions.TRUE_SIZE
     yield assumptions.protected(request.unit, row_is_unit=schema.row_is_unit)
-    if schema.survey_weight is not None:
-        yield assumptions.survey_weights(schema.survey_weight.name)
+    weight = schema.survey_weight or schema.released_weight
+    if weight is not None:
+        yield assumptions.survey_weights(weight.name)
     yield assumptions.SETTINGS
     if request.mechanism.needs_model:
         yield assumptions.MODEL

@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from understudy.domain import tables
 from understudy.domain.cells import measurable
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
+from understudy.domain.weighing import by_weight
 from understudy.support.aligned import aligned
 from understudy.support.confidential import Confidential
 from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
@@ -115,7 +114,9 @@ def in_both(schema: Schema, *frames: DataFrame) -> Schema:
     def compared(column: Column) -> bool:
         public = column.role is Role.PUBLIC
         everywhere = all(column.name in frame.columns for frame in frames)
-        return column.role in (Role.CONFIDENTIAL, Role.SURVEY_WEIGHT) or (public and everywhere)
+        return column.treated_as in (Role.CONFIDENTIAL, Role.SURVEY_WEIGHT) or (
+            public and everywhere
+        )
 
     columns = (c if compared(c) else Column(c.name, Role.IGNORE) for c in schema.columns)
     return Schema(size=schema.size, columns=tuple(columns))
@@ -137,18 +138,13 @@ def as_population(columns: Columns, schema: Schema) -> Columns:
     """Return a coded table as the population that its survey weights make of it.
 
     A synthesis under weights describes the population, so it is compared with a table in which each
-    row stands as often as its weight says, up to one: in ten times as many rows, or a million.
+    row stands as often as its weight says, up to one: in ten times as many rows, or a million. With
+    a weight that is released both are samples, and compared as they are.
     """
     if schema.survey_weight is None:
         return columns
-    upto = np.cumsum(columns[schema.survey_weight.name])
-    rows = len(upto)
-    if not rows or upto[-1] <= 0:
-        return columns
-    repeated = max(rows, min(10 * rows, _POPULATION))
-    evenly = (np.arange(repeated) + 0.5) / repeated * upto[-1]
-    chosen = np.minimum(np.searchsorted(upto, evenly), rows - 1)
-    return {name: values[chosen] for name, values in columns.items()}
+    rows = len(columns[schema.survey_weight.name])
+    return by_weight(columns, schema.survey_weight.name, max(rows, min(10 * rows, _POPULATION)))
 
 
 def measure_checked(
