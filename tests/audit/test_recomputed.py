@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from mechanisms.test_choosing import columns_of, errors_of
 from summaries import BETA, OUTCOMES
-from understudy.audit.recomputed import fault_of
+from understudy.audit.recomputed import fault_of, fault_of_scores
 from understudy.inference.cells import coarse
 from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution
+from understudy.mechanisms.choosing import PairErrors
 
 TABLE = {"x": np.random.default_rng(3).beta(0.5, 3, 5000)}
 RECORDS = {"x": np.array([0.0, 1.0, 0.5, 1e-300])}
@@ -100,3 +102,37 @@ def test_a_record_that_others_notice_is_found_out():
         total=lambda self, columns: shrinking(self, columns).sum(axis=0), each=shrinking
     )
     assert "something else than it contributes" in fault(mutant)
+
+
+class AllTogether(PairErrors):
+    """One record more moves every score: the number of records is predicted by the table."""
+
+    def scores(self, columns):
+        size = float(len(columns["a"]))
+        return PairErrors(self.schema, self.pairs, self.pool, size, self.noise).scores(columns)
+
+
+class InOrder(PairErrors):
+    """Scores that know who came first."""
+
+    def scores(self, columns):
+        return super().scores(columns) + np.arange(len(columns["a"])) @ columns["a"]
+
+
+ERRORS = errors_of("rows", 3)
+ROWS = [[(k % 2, k % 3 - 1, float(k % 7), 5.0)] for k in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (PairErrors, None),
+        (AllTogether, "by something else than its own cells"),
+        (InOrder, "depend on the order"),
+    ],
+)
+def test_scores_are_moved_by_a_record_s_own_cells_alone(kind, said):
+    errors = kind(ERRORS.schema, ERRORS.pairs, ERRORS.pool, ERRORS.size, ERRORS.noise)
+    tables = columns_of(ROWS), columns_of(ROWS[:5])
+    found = fault_of_scores(errors, *tables, np.random.default_rng(4))
+    assert found is None if said is None else said in found

@@ -1,20 +1,18 @@
 """The audit of sums reaches what a record may do, finds what it must not, and invents nothing."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 import pytest
 
 import understudy as us
-from summaries import BETA, CONFIDENTIAL, LOGISTIC, OUTCOMES, PUBLIC, SHARE, schema_of
-from understudy.audit.sums import SumBench, lengths, simulated_request, told_apart
+from summaries import ANSWER, BETA, CONFIDENTIAL, LOGISTIC, OUTCOMES, PUBLIC, SHARE, schema_of
+from understudy.audit.sums import SumBench, simulated_request
 from understudy.errors import BadInput
 from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import ScoreContribution
-from understudy.inference.measurement import Measurement, Noise
-from understudy.mechanisms import Summary, rounds
+from understudy.mechanisms import Summary, choosing, rounds
 from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency
 
@@ -188,21 +186,6 @@ def test_a_record_that_contributes_no_number_is_found(wrong):
     assert "contributes no vector of whole numbers" in found.neighbour
 
 
-def test_lengths_are_exact_or_infinite():
-    vectors = np.array([[3, -4], [np.iinfo(np.int64).min, 0], [2**52, 0], [2**51, 1 - 2**51]])
-    assert lengths(vectors).tolist() == [7.0, np.inf, np.inf, 2.0**52 - 1]
-    assert lengths(np.array([[0.5, 1.0], [np.nan, 0.0]])).tolist() == [np.inf, np.inf]
-
-
-def test_noise_is_compared_in_fractions():
-    contribution = (
-        bench_of(Summary(epsilon=1.0), BETA, Adjacency.ADD_REMOVE).measured[0].contribution
-    )
-    measurement = Measurement(contribution, np.zeros(1, dtype=np.int64), Noise(0.1), 10.0)
-    assert told_apart(measurement, 3.0) == 3 / Fraction(0.1)
-    assert told_apart(measurement, np.inf) == np.inf
-
-
 def test_a_delta_is_refused():
     with pytest.raises(BadInput, match="compares pure ε: leave out `delta`"):
         audit(Summary(epsilon=1.0, delta=1e-6))
@@ -225,3 +208,59 @@ def test_people_with_several_rows_are_refused():
     )
     with pytest.raises(BadInput, match="takes a row for a record"):
         audit(Summary(epsilon=1.0), us.beta(schema))
+
+
+MANY = us.joint(schema_of(300, **{f"y{k}": ANSWER for k in range(13)}))
+
+
+def test_choices_of_pairs_are_rounds_too():
+    """Together with the sums they account for the whole ε."""
+    bench = bench_of(Summary(epsilon=1.0), MANY, Adjacency.ADD_REMOVE)
+    kinds = [each.kind for each in bench.published]
+    assert kinds == ["table", *["choice", "table"] * 3]
+    origin = {name: np.array([k % 2]) for k, name in enumerate(f"y{k}" for k in range(13))}
+    shifts = [each.each(origin) for each in bench.published]
+    found = [
+        each.told_apart(float(each.lengths(shift)[0]))
+        for each, shift in zip(bench.published, shifts, strict=True)
+    ]
+    assert all(each > 0 for each in found)
+    assert 0.9 < sum(found) <= 1
+    assert sum(each.told_apart(each.bound) for each in bench.published) <= 1
+
+
+@SLOW
+@pytest.mark.parametrize("adjacency", BOTH)
+def test_with_chosen_pairs_the_claim_is_reached_and_not_passed(adjacency):
+    found = audit(Summary(epsilon=1.0, adjacency=adjacency), MANY, adjacency, n=300)
+    assert 0.9999 < found.largest_log_ratio <= found.claimed == 1.0
+    assert not found.broken
+    assert [each.longest == each.bound for each in found.rounds] == [True] * 7
+    assert found.curves[1].parameter.startswith("round 3")
+
+
+@SLOW
+def test_choices_at_half_the_noise_are_found(monkeypatch):
+    right = choosing._scale
+    monkeypatch.setattr(choosing, "_scale", lambda *asked: right(*asked) / 2)
+    found = audit(Summary(epsilon=1.0), MANY, n=300)
+    assert [each.passed for each in found.rounds] == [False, *[True, False] * 3]
+    assert found.broken
+    assert found.largest_log_ratio > 1.05
+
+
+@SLOW
+def test_a_choice_that_looks_at_the_table_before_it_asks_is_found(monkeypatch):
+    class Curious(Summary):
+        def measures(self, request):
+            def seen(each):
+                if not isinstance(each, choosing.Choice):
+                    return each
+                size = each.errors.size + request.columns["y0"].mean()
+                return replace(each, errors=replace(each.errors, size=size))
+
+            return tuple(map(seen, super().measures(request)))
+
+    found = audit(Curious(epsilon=1.0), MANY, n=300)
+    assert found.broken
+    assert "what round 2 measures depends on more than was published" in found.neighbour

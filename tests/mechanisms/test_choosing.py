@@ -15,10 +15,9 @@ import understudy as us
 from summaries import ANSWER, CONFIDENTIAL, PUBLIC
 from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair
-from understudy.inference.columns import Fitted
 from understudy.inference.contribution import TableContribution
 from understudy.mechanisms import Summary, choosing, rounds
-from understudy.mechanisms.choosing import choose
+from understudy.mechanisms.choosing import PairErrors, choose
 from understudy.support.randomness import Source
 from understudy.synthesis.preparation import prepare
 
@@ -62,7 +61,7 @@ def columns_of(records):
     }
 
 
-def scored(name, records, allowance, seed):
+def errors_of(name, seed):
     """Return the scores of all pairs against predictions that are anything."""
     generator, schema = np.random.default_rng(seed), SCHEMAS[name]
     cells = [
@@ -74,26 +73,25 @@ def scored(name, records, allowance, seed):
         (p.column.name, q.column.name): Pair(p, q) for p, q in itertools.combinations(cells, 2)
     }
     groups = {each.column.name: generator.integers(each.count, size=50) for each in cells}
-    fitted = Fitted({}, groups, groups, float(generator.uniform(1, 40)), (), True)
-    asked = SimpleNamespace(model=MODELS[name], columns=columns_of(records))
-    return rounds._scores(asked, pairs, fitted, allowance, picks=2)
+    return PairErrors(schema, pairs, groups, float(generator.uniform(1, 40)), 0.7)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-@pytest.mark.parametrize("allowance", [PURE, NORMAL])
 @settings(max_examples=40)
 @given(data=st.data())
-def test_a_record_moves_no_score_by_more_than_the_sensitivity(name, allowance, data):
+def test_a_record_moves_no_score_by_more_than_the_sensitivity(name, data):
     """A record is a unit with all its rows where units are declared, and counts by its weight."""
     most = 3 if SCHEMAS[name].unit is not None else 1
     record = st.lists(ROW, min_size=1, max_size=most)
     records = data.draw(st.lists(record, min_size=1, max_size=12))
     seed, place = data.draw(st.integers(0, 99)), data.draw(st.integers(0, len(records) - 1))
-    whole, sensitivity = scored(name, records, allowance, seed)
-    less, again = scored(name, records[:place] + records[place + 1 :], allowance, seed)
-    assert sensitivity == again
+    errors, left = errors_of(name, seed), columns_of(records[:place] + records[place + 1 :])
+    whole, less = errors.scores(columns_of(records)), errors.scores(left)
     assert whole.dtype == np.int64
-    assert np.abs(whole - less).max() <= sensitivity
+    assert np.abs(whole - less).max() <= errors.bound
+    if SCHEMAS[name].unit is None:
+        moved = errors.moved(errors.surplus(left), columns_of([records[place]]))
+        assert moved.tolist() == [(whole - less).tolist()]
 
 
 @pytest.mark.parametrize(
@@ -102,9 +100,9 @@ def test_a_record_moves_no_score_by_more_than_the_sensitivity(name, allowance, d
 def test_the_sensitivity_is_what_a_record_counts_and_not_more(name, most):
     """One that is all in a cell where there are too many already moves scores so far."""
     record = [(0, 1, 3.0, 90.0)] * (2 if SCHEMAS[name].unit is not None else 1)
-    before, sensitivity = scored(name, [record] * 99, PURE, 3)
-    after, _ = scored(name, [record] * 100, PURE, 3)
-    assert sensitivity == most
+    errors = errors_of(name, 3)
+    before, after = (errors.scores(columns_of([record] * times)) for times in (99, 100))
+    assert errors.bound == most
     assert (after - before).tolist() == [most] * 3
 
 
@@ -112,12 +110,9 @@ def test_a_score_is_the_error_less_what_noise_would_cause():
     schema = declared({"a": ANSWER, "b": ANSWER})
     pair = Pair(Cells(schema.column("a")), Cells(schema.column("b")))
     groups = {"a": np.array([0, 0, 1, 1]), "b": np.array([0, 1, 0, 1])}
-    fitted = Fitted({}, groups, groups, 40.0, (), True)
     columns = {"a": np.zeros(40, dtype=np.int64), "b": np.zeros(40, dtype=np.int64)}
-    asked = SimpleNamespace(model=us.joint(schema), columns=columns)
-    for allowance, bound in ((Allowance(epsilon=2.0), 3.0), (Allowance(rho=1.0), math.sqrt(3))):
-        (score,), _ = rounds._scores(asked, {("a", "b"): pair}, fitted, allowance, picks=3)
-        assert score == (30 + 10 + 10 + 10) - round(4 * bound / 2.0)
+    errors = PairErrors(schema, {("a", "b"): pair}, groups, 40.0, 1.6)
+    assert errors.scores(columns).tolist() == [(30 + 10 + 10 + 10) - 6]
 
 
 @pytest.mark.parametrize("allowance", [PURE, NORMAL, Allowance(epsilon=7.1), Allowance(rho=1e-7)])
@@ -180,11 +175,10 @@ def test_neighbouring_scores_change_no_chance_by_more_than_a_pick_costs(allowanc
         assert np.abs(np.log(ratio)).max() <= 2 * sensitivity / SCALE + 1e-12
 
 
-def made(count, allowance=PURE, seed=4, scores=SCORES, sensitivity=1):
+def made(count, allowance=PURE, seed=4, scores=SCORES):
     pairs = [("a", str(k)) for k in range(len(scores))]
-    return choose(
-        pairs, scores, count, sensitivity=sensitivity, allowance=allowance, source=Source(seed)
-    )
+    errors = SimpleNamespace(pairs=pairs, scores=lambda columns: scores, bound=1)
+    return choose(errors, {}, count, allowance=allowance, source=Source(seed))
 
 
 @pytest.mark.parametrize("allowance", [PURE, NORMAL])
@@ -250,6 +244,15 @@ def test_stages_and_cost_are_those_of_the_rounds_that_are_listed(listed):
             spent *= adjacency.steps**2
         assert spent <= Fraction(repr(stated))
         assert float(spent) == pytest.approx(stated)
+
+
+def test_scores_allow_for_the_noise_of_a_table_that_shares_its_price_with_others(listed):
+    _, plan = listed
+    choices, shares = plan.measure().choices, plan._shares[2::2]
+    for choice, share in zip(choices, shares, strict=True):
+        together = len(choice.pairs) if plan.delta is None else math.sqrt(len(choice.pairs))
+        assert choice.errors.noise == pytest.approx(together / share.rate)
+        assert choice.epsilon == choice.allowance.epsilon
 
 
 def test_pairs_that_were_chosen_are_measured_next_and_never_again(listed):
@@ -328,16 +331,17 @@ def test_equal_counts_lead_to_the_same_choices_and_rounds_whatever_the_table(mon
 
 def test_what_is_measured_next_depends_on_what_was_published_alone(monkeypatch):
     """With what is published held fixed, no other table leads to other rounds or predictions."""
-    predicted, real, noise_of = [], rounds._scores, rounds.with_noise
+    predicted, noise_of = [], rounds.with_noise
 
-    def scores(asked, pairs, fitted, allowance, *, picks):
-        predicted[-1].append((sorted(pairs), fitted.size, fitted.codes))
-        return real(asked, pairs, fitted, allowance, picks=picks)
+    class Watched(PairErrors):
+        def scores(self, columns):
+            predicted[-1].append((sorted(self.pairs), self.size, self.noise, self.pool))
+            return super().scores(columns)
 
     def fixed(true, **asked):
         return np.arange(len(true)) * 4000 % 7001, noise_of(np.zeros_like(true), **asked)[1]
 
-    monkeypatch.setattr(rounds, "_scores", scores)
+    monkeypatch.setattr(rounds, "PairErrors", Watched)
     monkeypatch.setattr(rounds, "with_noise", fixed)
     monkeypatch.setattr(choosing, "_noisy_max", lambda values, *rest: len(values) // 3)
     listed = []
@@ -346,6 +350,6 @@ def test_what_is_measured_next_depends_on_what_was_published_alone(monkeypatch):
         listed.append([each.to_dict() for each in measured(table).published])
     assert listed[0] == listed[1] == listed[2]
     for other in predicted[1:]:
-        for (pairs, size, codes), (again, same, rows) in zip(predicted[0], other, strict=True):
-            assert (pairs, size) == (again, same)
+        for (*told, codes), (*again, rows) in zip(predicted[0], other, strict=True):
+            assert told == again
             assert all(np.array_equal(codes[name], rows[name]) for name in codes)

@@ -9,7 +9,8 @@ run          one audit, from what a mechanism draws to the verdict
 search       the neighbours between whose posteriors a mechanism tells best
 sums         the same of noisy sums, with any model
 records      the domain of a record, and the search in it for the one that counts most
-recomputed   sums, computed again bit for bit
+moved        how far records move what a round published
+recomputed   sums and scores, computed again bit for bit
 replayed     rounds, measured again of other tables
 result       what was found, beside what was asked for and what is claimed
 """

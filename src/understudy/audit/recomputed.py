@@ -4,6 +4,8 @@ The guarantee needs w to be a function of the record alone: then a record that i
 by w(x) whatever else is in the table. So the sum is taken of a table in another order, of pieces of
 it, in which every record stands at another place of another chunk, and with a record at the
 beginning, in the middle and at the end; and each time whole numbers have to agree to the last one.
+Scores by which pairs are chosen are not sums of what records do, but what one more record does to
+them is known, and they are tried alike.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from understudy.audit.records import chosen, joined
 from understudy.domain.skeleton import count_records
 from understudy.domain.tables import Columns
 from understudy.inference.contribution import Contribution, Wholes
+from understudy.mechanisms.choosing import PairErrors
 
 _CUTS = (1, 700, 2049)
 """Where a table is cut: after each of them, everybody stands elsewhere in a chunk."""
@@ -59,6 +62,29 @@ def _faults(
         more = joined(head, chosen(records, [number]), tail)
         if not _same(contribution.total(more) - whole, added[number]):
             yield "is moved by a record that is added by something else than it contributes"
+
+
+def fault_of_scores(
+    errors: PairErrors, table: Columns, records: Columns, generator: np.random.Generator
+) -> str | None:
+    """Say what is wrong with the scores that a choice is made by, if anything is.
+
+    Args:
+        errors: The scores.
+        table: Records that stay.
+        records: Those that are added, one at a time.
+        generator: Where the other order comes from.
+    """
+    count, whole = count_records(table), errors.scores(table)
+    shuffled = errors.scores(chosen(table, generator.permutation(count)))
+    if not _same(whole, shuffled):
+        return "depend on the order of the records"
+    added = errors.moved(errors.surplus(table), records)
+    for number in range(count_records(records)):
+        more = errors.scores(joined(table, chosen(records, [number])))
+        if not _same(more - whole, added[number]):
+            return "are moved by a record that is added by something else than its own cells"
+    return None
 
 
 def _same(one: Wholes, other: Wholes) -> bool:

@@ -14,17 +14,19 @@ from dataclasses import replace
 
 import numpy as np
 
+from understudy.audit.moved import answer, question
 from understudy.audit.records import chosen, joined
 from understudy.domain.skeleton import count_records
 from understudy.domain.tables import Columns
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
 from understudy.mechanisms import Request
+from understudy.mechanisms.choosing import Choice
 
 
 def fault_of_rounds(
     fresh: Callable[[], Request],
-    measured: Sequence[Measurement],
+    measured: Sequence[Measurement | Choice],
     pool: Columns,
     generator: np.random.Generator,
 ) -> str | None:
@@ -32,20 +34,21 @@ def fault_of_rounds(
 
     Args:
         fresh: Returns the request, each time with the same randomness ahead of it.
-        measured: What its rounds measured.
+        measured: What its rounds measured and chose.
         pool: Records that may take the place of others.
         generator: Where the choice among them comes from.
     """
     columns = fresh().columns
     half = chosen(columns, slice(0, count_records(columns) // 2))
-    others = exchanged(measured[0].contribution, columns, pool, generator)
+    first = next(each for each in measured if isinstance(each, Measurement))
+    others = exchanged(first.contribution, columns, pool, generator)
     for table in (half, others):
         request = replace(fresh(), columns=table)
         again = request.mechanism.measures(request)
         for number, (one, other) in enumerate(zip(measured, again, strict=True), start=1):
-            if one.contribution.to_dict() != other.contribution.to_dict():
+            if question(one) != question(other):
                 return f"what round {number} measures depends on more than was published"
-            if not np.array_equal(one.noisy, other.noisy):
+            if answer(one) != answer(other):
                 break
     return None
 

@@ -33,10 +33,10 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """A noisy sum: how far a record may move it, and how far the one goes that was found."""
+    """A noisy sum or a choice: how far a record may move it, and how far it was found to go."""
 
     kind: str
-    """Of the contributions: `table` or `score`."""
+    """`table` or `score`, of a sum's contributions; `choice` of pairs of columns."""
     entries: int
     epsilon: float
     """What the round costs under the adjacency of the audit."""

@@ -1,15 +1,16 @@
 """The audit of noisy sums, with any model: how far can one record move them, in whole numbers?
 
 A summary publishes Σ w(xᵢ) with discrete Laplace noise of scale s in every entry, in rounds whose w
-is public by then. Its guarantee rests on two facts, and both are tried on a table simulated from
-the model. A record that is added moves a sum by w(x) and by nothing else (`recomputed.py`), and w
-itself by what it changes in earlier sums alone (`replayed.py`). And ‖w(x)‖₁ ≤ C on the whole
-domain, which is searched for the longest w (`records.py`). What neighbours are told apart by is
-then known exactly,
+is public by then, and which pairs of columns it chose in between. Its guarantee rests on two facts,
+and both are tried on a table simulated from the model. A record that is added moves a sum by w(x),
+or scores by what it does to its own cells, and by nothing else (`recomputed.py`), and what is asked
+by what it changes in earlier rounds alone (`replayed.py`). And ‖w(x)‖₁ ≤ C on the whole domain,
+which is searched for the longest w (`records.py`). What neighbours are told apart by is then known
+(`moved.py`): for sums it is exactly
 
     max over T̃ of |log p(T̃ | one) − log p(T̃ | other)| = Σ over rounds of ‖w(x) − w(x′)‖₁ / s,
 
-without w(x′) where a record is added, and is computed in fractions: not a unit may be too much.
+without w(x′) where a record is added. It is computed in fractions: not a unit may be too much.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy._jax import jnp
-from understudy.audit.recomputed import fault_of
+from understudy.audit.moved import Published, published
 from understudy.audit.records import Domain, chosen, in_words, joined, most_counted
 from understudy.audit.replayed import fault_of_rounds
 from understudy.audit.result import Audit, Curve, Round
@@ -34,6 +35,7 @@ from understudy.errors import BadInput
 from understudy.inference.contribution import Wholes
 from understudy.inference.measurement import Measurement
 from understudy.mechanisms import Mechanism, Request
+from understudy.mechanisms.choosing import Choice
 from understudy.mechanisms.registry import resolve_sampler
 from understudy.models.base import Model
 from understudy.models.record.declared import as_declared
@@ -48,8 +50,6 @@ _STARTS = 3
 """Records at random from which a search for two begins, beside the longest."""
 _TURNS = 2
 """How often each of two neighbours is moved away from the other."""
-_LARGEST = 2**52
-"""Entries below this add up exactly, in float64 too; one that is not is no contribution."""
 _ADDED = 9
 """Records that are added to a table, beside those that the search found."""
 _POINTS = 401
@@ -149,27 +149,6 @@ def simulated_request(
     )
 
 
-def told_apart(measurement: Measurement, length: float) -> Fraction | float:
-    """Return the largest log-ratio of a round's noise under a shift of that length, exactly.
-
-    The one place where noise is compared: p(k) ∝ exp(−|k| / s) in every entry.
-    """
-    scale = Fraction(measurement.noise.scale)
-    return Fraction(length) / scale if math.isfinite(length) else math.inf
-
-
-def lengths(vectors: Wholes) -> NDArray[np.float64]:
-    """Return Σ|entries| of each vector, infinite for what is no vector of whole numbers.
-
-    What was not a number before it became whole is the smallest one there is, whose absolute value
-    no int64 holds.
-    """
-    values = np.asarray(vectors, dtype=np.float64)
-    sound = np.isfinite(values) & (np.abs(values) < _LARGEST) & (values == np.rint(values))
-    total = np.sum(np.abs(np.where(sound, values, 0.0)), axis=1)
-    return np.where(sound.all(axis=1) & (total < _LARGEST), total, np.inf)
-
-
 def float_above(number: Fraction | float) -> float:
     """Return the smallest float that is not below a number."""
     return rounded_up(number) if isinstance(number, Fraction) else number
@@ -182,12 +161,9 @@ class Neighbours:
     before: Columns | None
     after: Columns
     shifts: tuple[Wholes, ...]
-    """By what it moves the sum of each round."""
-
-    @property
-    def lengths(self) -> tuple[float, ...]:
-        """How far that is in each round, in units."""
-        return tuple(float(lengths(shift[None])[0]) for shift in self.shifts)
+    """By what it moves what each round published."""
+    lengths: tuple[float, ...]
+    """How far that is, in units."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,8 +171,13 @@ class SumBench:
     """A simulated table, what was measured of it, and how its neighbours are told apart."""
 
     request: Request
-    measured: tuple[Measurement, ...]
+    measured: tuple[Measurement | Choice, ...]
     adjacency: Adjacency
+
+    @cached_property
+    def published(self) -> tuple[Published, ...]:
+        """What each round published."""
+        return tuple(published(each, self.request.columns) for each in self.measured)
 
     @property
     def domain(self) -> Domain:
@@ -229,51 +210,60 @@ class SumBench:
     ) -> list[Neighbours]:
         """Return the neighbours of one record, or of none, by each round and by all of them."""
         origins = self._vectors(before)
-        scales = np.array([each.noise.scale for each in self.measured])
+        scales = np.array([float(each.scale) for each in self.published])
+
+        def moved(records: Columns) -> list[Wholes]:
+            return [v - o for v, o in zip(self._vectors(records), origins, strict=True)]
 
         def counted(records: Columns) -> NDArray[np.float64]:
-            moved = zip(self._vectors(records), origins, strict=True)
-            ratios = np.array([lengths(v - o) for v, o in moved]) / scales[:, None]
+            ratios = np.array(self._lengths(moved(records))) / scales[:, None]
             return np.concatenate([ratios, ratios.sum(axis=0, keepdims=True)])
 
         found = most_counted(domain, counted, generator)
-        vectors = [v - o for v, o in zip(self._vectors(found), origins, strict=True)]
+        vectors = moved(found)
+        lengths = np.array(self._lengths(vectors))
         return [
-            Neighbours(before, chosen(found, [place]), tuple(v[place] for v in vectors))
+            Neighbours(
+                before,
+                chosen(found, [place]),
+                tuple(v[place] for v in vectors),
+                tuple(lengths[:, place].tolist()),
+            )
             for place in range(len(self.measured) + 1)
         ]
 
+    def _lengths(self, vectors: Sequence[Wholes]) -> list[NDArray[np.float64]]:
+        return [each.lengths(v) for each, v in zip(self.published, vectors, strict=True)]
+
     def _vectors(self, records: Columns | None) -> list[Wholes]:
-        """Return what each record contributes to each round; where there is none, nothing."""
-        parts = [each.contribution for each in self.measured]
+        """Return what each record does to each round; where there is none, nothing."""
         if records is None:
-            return [np.zeros((1, part.width), dtype=np.int64) for part in parts]
+            return [np.zeros((1, each.entries), dtype=np.int64) for each in self.published]
         whole = self.request.schema.standing_alone(records)
-        return [part.each(whole) for part in parts]
+        return [each.each(whole) for each in self.published]
 
     def log_ratio(self, pair: Neighbours) -> Fraction | float:
         """Return what two neighbours are told apart by at most, all rounds together."""
-        both = zip(self.measured, pair.lengths, strict=True)
-        return sum((told_apart(*each) for each in both), Fraction())
+        both = zip(self.published, pair.lengths, strict=True)
+        return sum((each.told_apart(length) for each, length in both), Fraction())
 
     def rounds(self, pairs: Sequence[Neighbours]) -> tuple[Round, ...]:
         """Return the longest that was found in each round, beside what it may be."""
         longest = np.max([pair.lengths for pair in pairs], axis=0).tolist()
         steps = self.adjacency.steps
 
-        def judged(each: Measurement, length: float) -> Round:
-            assert each.epsilon is not None
-            bound = steps * int(each.contribution.bound)
+        def judged(each: Published, length: float) -> Round:
+            bound = steps * each.bound
             return Round(
-                kind=each.contribution.kind,
-                entries=each.contribution.width,
+                kind=each.kind,
+                entries=each.entries,
                 epsilon=steps * each.epsilon,
                 bound=bound,
                 longest=length,
-                passed=length > bound or told_apart(each, length) > steps * Fraction(each.epsilon),
+                passed=length > bound or each.told_apart(length) > steps * Fraction(each.epsilon),
             )
 
-        return tuple(map(judged, self.measured, longest))
+        return tuple(map(judged, self.published, longest))
 
     def fault(
         self,
@@ -289,10 +279,11 @@ class SumBench:
         table = joined(self.request.columns, schema.standing_alone(start))
         some = chosen(start, generator.integers(count_records(start), size=_ADDED))
         records = schema.standing_alone(joined(*(pair.after for pair in pairs[-3:]), some))
-        for number, each in enumerate(self.measured, start=1):
-            found = fault_of(each.contribution, table, records, generator)
+        for number, each in enumerate(self.published, start=1):
+            found = each.fault(table, records, generator)
             if found is not None:
-                return f"none is needed: the sum of round {number} {found}, so nothing bounds it"
+                where = f"the {each.what} of round {number}"
+                return f"none is needed: {where} {found}, so nothing bounds what it tells"
         found = fault_of_rounds(fresh, self.measured, start, generator)
         return found and f"none is needed: {found}, so nothing bounds what it tells"
 
@@ -312,9 +303,11 @@ class SumBench:
         return f"a record with {after} added to (or removed from) {among}"
 
     def curves(self, pair: Neighbours) -> tuple[Curve, ...]:
-        """Return the noise of each round's most telling entry for both neighbours."""
+        """Return the noise of each sum's most telling entry for both neighbours."""
         curves = []
         for number, (each, shift) in enumerate(zip(self.measured, pair.shifts, strict=True), 1):
+            if isinstance(each, Choice):
+                continue  # What is published of it is no number.
             entry, unit = int(np.argmax(np.abs(shift))), each.contribution.units
             scale = each.noise.scale / unit[entry]
             before = each.contribution.total(self.request.columns)[entry] / unit[entry]

@@ -11,7 +11,7 @@ simulated tables that do: draws vary as the estimate does, neither less nor more
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -184,7 +184,9 @@ def infer_whole(whole: Whole, source: Source, *, draws: int) -> WholePosterior:
     drawn = []
     for error in errors:
         moved = [e + n for e, n in zip(error, whole.noise(generator), strict=True)]
-        drawn.append(whole.fitted(whole.tables.moved(moved), generator, fitted.theta))
+        found = whole.fitted(whole.tables.moved(moved), generator, fitted.theta)
+        # A pool of rows of hundreds of columns for every draw would fill the memory.
+        drawn.append(replace(found, codes={}, groups={}))
     check = _checked(whole, fitted, drawn, errors, generator)
     told = {"attempts": 1, "steps": None, "settled": fitted.settled, "sampler": "columns"}
     thetas = [each.theta for each in drawn]

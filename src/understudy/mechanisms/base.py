@@ -28,6 +28,7 @@ from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
     from understudy.inference.measurement import Measurement
+    from understudy.mechanisms.choosing import Choice
     from understudy.mechanisms.plan import DrawTarget, Plan
     from understudy.mechanisms.reference import Reference
     from understudy.mechanisms.request import Request
@@ -163,8 +164,8 @@ class Mechanism(ABC):
         """
         raise BadInput(f"{self.name} draws no parameters, so there is nothing to audit.")
 
-    def measures(self, request: Request) -> Sequence[Measurement]:
-        """Return each sum that it publishes, round by round, for an audit with any model.
+    def measures(self, request: Request) -> Sequence[Measurement | Choice]:
+        """Return each sum, and each choice, that it publishes, round by round, for an audit.
 
         Args:
             request: A simulated table, as a synthesis would be asked about it.

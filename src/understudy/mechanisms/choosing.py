@@ -8,23 +8,98 @@ that counts for C. OpenDP's noisy max picks one pair at a time, at ε each:
     pure ε    noise of scale 2C/ε that makes it permute-and-flip
     ρ         Gumbel noise of the same scale, the exponential mechanism: ρ = ε²/8
 
-Picks add up, like rounds. Which pair was picked is all that is published of the scores.
+By a record that moves scores by d, the log chance of any pick changes by (max d − min d) / scale at
+most, which is what the audit searches for. Picks add up, like rounds. Which pair was picked is all
+that is published of the scores.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.domain.schema import Schema
+from understudy.domain.tables import Columns
 from understudy.inference.allowance import Allowance
+from understudy.inference.cells import Pair
+from understudy.inference.shares import Shares
 from understudy.support.randomness import Source
 
 Wholes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PairErrors:
+    """The scores of pairs, as a public function of a table: how badly each one is explained.
+
+    In units of what a row counts. Pairs are looked at one by one, so that no more than the cells of
+    one are held at a time.
+    """
+
+    schema: Schema
+    pairs: Mapping[tuple[str, str], Pair]
+    """By their names; a column has the same cells in all of its pairs."""
+    pool: Mapping[str, NDArray[Any]]
+    """The cell of each row of a pool that stands for what is known so far, by column."""
+    size: float
+    """How many records the pool stands for."""
+    noise: float
+    """The error that noise would cause in a cell anyway, in records."""
+
+    @cached_property
+    def shares(self) -> Shares:
+        """How much each row counts."""
+        return Shares.declared(self.schema)
+
+    @property
+    def bound(self) -> int:
+        """The most by which a record moves any score."""
+        return self.shares.record
+
+    def scores(self, columns: Columns) -> Wholes:
+        """Return the score of each pair."""
+        unit = self.noise * self.shares.average
+        both = zip(self.pairs.values(), self.surplus(columns), strict=True)
+        scores = [int(np.abs(each).sum()) - round(pair.count * unit) for pair, each in both]
+        return np.array(scores, dtype=np.int64)
+
+    def surplus(self, columns: Columns) -> Iterator[Wholes]:
+        """Yield by how much each cell of a pair holds more than is predicted, pair by pair."""
+        shares = self.shares.of(columns)
+        rows = len(next(iter(self.pool.values())))
+        for (one, other), cells in zip(self.pairs, self._cells(columns), strict=True):
+            pair = self.pairs[one, other]
+            pool = self.pool[one] * pair.other.count + self.pool[other]
+            predicted = self.size / rows * np.bincount(pool, minlength=pair.count)
+            # Sums of whole numbers are exact in float64 up to 2⁵³, far beyond any of them.
+            counts = np.bincount(cells, shares, pair.count).astype(np.int64)
+            yield counts - np.rint(predicted * self.shares.average).astype(np.int64)
+
+    def moved(self, surplus: Iterable[Wholes], records: Columns) -> Wholes:
+        """Return by what each record moves each score when it is added: shape (records, pairs).
+
+        Args:
+            surplus: Of the table that it is added to.
+            records: One at a time; each is a row.
+        """
+        added = self.shares.of(records)
+        there = (s[cells] for s, cells in zip(surplus, self._cells(records), strict=True))
+        return np.column_stack([np.abs(each + added) - np.abs(each) for each in there])
+
+    def _cells(self, columns: Columns) -> Iterator[Wholes]:
+        """Yield the cell of each record, pair by pair."""
+        codes: dict[str, Wholes] = {}
+        for (one, other), pair in self.pairs.items():
+            for name, cells in ((one, pair.one), (other, pair.other)):
+                if name not in codes:
+                    codes[name] = cells.codes(columns)
+            yield codes[one] * pair.other.count + codes[other]
 
 
 @dataclass(frozen=True)
@@ -38,6 +113,13 @@ class Choice:
     """Of the noise of each pick."""
     allowance: Allowance
     """For all of them."""
+    errors: PairErrors
+    """What they were picked by, a public function of a table."""
+
+    @property
+    def epsilon(self) -> float | None:
+        """What all picks cost when a record is added or removed; None where only ρ is known."""
+        return self.allowance.epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `parameters.json` says of a round that chooses."""
@@ -56,30 +138,24 @@ class Choice:
 
 
 def choose(
-    pairs: Sequence[tuple[str, str]],
-    scores: Wholes,
-    count: int,
-    *,
-    sensitivity: int,
-    allowance: Allowance,
-    source: Source,
+    errors: PairErrors, columns: Columns, count: int, *, allowance: Allowance, source: Source
 ) -> Choice:
     """Pick so many pairs, those with large scores most likely.
 
     Args:
-        pairs: What there is to pick from.
-        scores: Of each, whole numbers.
+        errors: The scores of all that there is to pick from.
+        columns: The confidential table.
         count: How many to pick.
-        sensitivity: The most by which a record moves any score.
         allowance: For all picks together.
         source: Where randomness comes from.
     """
+    pairs, scores = list(errors.pairs), errors.scores(columns)
     left, picked = list(range(len(pairs))), []
-    scale = _scale(sensitivity, allowance, count)
+    scale = _scale(errors.bound, allowance, count)
     for _ in range(count):
         place = _noisy_max(scores[left], scale, allowance, source)
         picked.append(pairs[left.pop(place)])
-    return Choice(tuple(picked), len(pairs), scale, allowance)
+    return Choice(tuple(picked), len(pairs), scale, allowance, errors)
 
 
 def _scale(sensitivity: int, allowance: Allowance, count: int) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -14,7 +13,6 @@ from understudy.domain.skeleton import count_records, in_order
 from understudy.inference import margins
 from understudy.inference.allowance import Allowance, together
 from understudy.inference.cells import Pair, coarse
-from understudy.inference.columns import Fitted
 from understudy.inference.contribution import Contribution, TableContribution
 from understudy.inference.directions import choose_scores
 from understudy.inference.evidence import Evidence
@@ -35,7 +33,7 @@ from understudy.inference.tables import (
     worth_pairing,
 )
 from understudy.inference.whole import Whole
-from understudy.mechanisms.choosing import Choice, choose
+from understudy.mechanisms.choosing import Choice, PairErrors, choose
 from understudy.mechanisms.noise import with_noise
 from understudy.mechanisms.request import Request
 from understudy.models.base import Model
@@ -216,12 +214,14 @@ def _measure_chosen(
         so_far = Whole(_refined(population, groups, measured), measured)
         fitted = so_far.estimated(request.source.generator())
         with stage(request.progress, "Choosing"):
-            scores, sensitivity = _scores(request, left, fitted, own, picks=count)
+            # Other pairs that are picked are taken to be as large as each one.
+            noise = float(count) ** (1 / norm) / own.rate
+            pool = {name: each.astype(np.int32) for name, each in fitted.groups.items()}
+            errors = PairErrors(model.schema, dict(left), pool, fitted.size, noise)
             choice = choose(
-                list(left),
-                scores,
+                errors,
+                request.columns,
                 min(count, len(left)),
-                sensitivity=sensitivity,
                 allowance=choosing,
                 source=request.source,
             )
@@ -231,33 +231,6 @@ def _measure_chosen(
     return Rounds(
         _refined(population, groups, measured), measured, None, np.zeros(0), choices=tuple(choices)
     )
-
-
-def _scores(
-    request: Request,
-    pairs: Mapping[tuple[str, str], Pair],
-    fitted: Fitted,
-    allowance: Allowance,
-    *,
-    picks: int,
-) -> tuple[np.ndarray, int]:
-    """Return how badly each pair is explained, in whole units, and what a record can change."""
-    model = request.model
-    assert model is not None
-    scores, sensitivity = [], 0
-    rows = len(next(iter(fitted.codes.values())))
-    for (one, other), pair in pairs.items():
-        alone = TableContribution(model, (pair,), norm=1)
-        true, units = alone.total(request.columns), alone.units
-        cell = fitted.groups[one] * pair.other.count + fitted.groups[other]
-        expected = fitted.size / rows * np.bincount(cell, minlength=pair.count)
-        # Other pairs that are picked are taken to be as large as this one.
-        bound = float(picks) ** (1 / allowance.norm)
-        noise = pair.count * bound / allowance.rate
-        error = np.abs(true - np.rint(expected * units).astype(np.int64)).sum()
-        scores.append(int(error) - round(noise * float(units[0])))
-        sensitivity = max(sensitivity, math.ceil(alone.bound))
-    return np.array(scores, dtype=np.int64), sensitivity
 
 
 def _at(model: Model, theta: Mapping[str, Any]) -> np.ndarray:

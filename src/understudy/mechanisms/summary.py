@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.inference.measurement import Measurement
     from understudy.inference.posterior import Posterior
     from understudy.inference.whole import WholePosterior
+    from understudy.mechanisms.choosing import Choice
     from understudy.mechanisms.request import Request
     from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
@@ -113,9 +114,9 @@ class Summary(Mechanism):
         """It draws nothing from the table but noise."""
         return ("none",)
 
-    def measures(self, request: Request) -> Sequence[Measurement]:
-        """Return what its rounds measure."""
-        return self.plan(request).measure().measurements
+    def measures(self, request: Request) -> Sequence[Measurement | Choice]:
+        """Return what its rounds measure and choose."""
+        return self.plan(request).measure().published
 
     @classmethod
     def no_combining(cls, schema: Schema) -> str | None:
