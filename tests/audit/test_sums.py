@@ -247,20 +247,3 @@ def test_choices_at_half_the_noise_are_found(monkeypatch):
     assert [each.passed for each in found.rounds] == [False, *[True, False] * 3]
     assert found.broken
     assert found.largest_log_ratio > 1.05
-
-
-@SLOW
-def test_a_choice_that_looks_at_the_table_before_it_asks_is_found(monkeypatch):
-    class Curious(Summary):
-        def measures(self, request):
-            def seen(each):
-                if not isinstance(each, choosing.Choice):
-                    return each
-                size = each.errors.size + request.columns["y0"].mean()
-                return replace(each, errors=replace(each.errors, size=size))
-
-            return tuple(map(seen, super().measures(request)))
-
-    found = audit(Curious(epsilon=1.0), MANY, n=300)
-    assert found.broken
-    assert "what round 2 measures depends on more than was published" in found.neighbour

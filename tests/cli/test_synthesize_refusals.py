@@ -526,3 +526,44 @@ def pay(salary, n):
     with numpyro.plate("records", n):
         numpyro.sample("salary", dist.Exponential(rate / 1e5), obs=salary)
 """
+
+
+WHOLE = ["--model", "joint", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize("model", ["joint", "mixture"])
+def test_a_column_with_thousands_of_levels(says, desk, model):
+    levels = ", ".join(f'"area {k}"' for k in range(5000))
+    (desk / "survey.toml").write_text(
+        f'[table]\nsize = 3\n[columns.area]\nrole = "confidential"\ntype = "categorical"\n'
+        f"levels = [{levels}]\n"
+    )
+    (desk / "survey.csv").write_text("area\narea 7\narea 8\narea 4999\n")
+    told = says(*JOB, "--model", model, *WHOLE[2:])
+    assert f"too many levels for the {model} model, 'area' alone 5,000: declare fewer" in told
+
+
+def test_a_column_that_is_all_missing_and_was_not_declared_so(says, desk):
+    (desk / "survey.toml").write_text(
+        '[table]\nsize = 3\n[columns.pay]\nrole = "confidential"\ntype = "continuous"\n'
+        "bounds = [0, 9]\n"
+    )
+    (desk / "survey.csv").write_text('pay\n""\n""\n""\n')
+    assert "the value in row 1 (and in others) of column 'pay'" in says(*JOB, *WHOLE)
+
+
+def test_more_columns_than_whole_tables_may_have(says, desk):
+    names = [f"y{k}" for k in range(301)]
+    declared = "".join(f'[columns.{n}]\nrole = "confidential"\ntype = "binary"\n' for n in names)
+    (desk / "survey.toml").write_text(f"[table]\nsize = 2\n{declared}")
+    lines = (names, ["0"] * 301, ["1"] * 301)
+    (desk / "survey.csv").write_text("\n".join(map(",".join, lines)))
+    assert "has 301 columns, more than 300 for the joint model" in says(*JOB, *WHOLE)
+
+
+def test_a_released_weight_beside_one_outcome(says, desk):
+    with (desk / "survey.toml").open("a") as file:
+        file.write('\n[columns.w]\nrole = "survey-weight"\nbounds = [0, 9]\nrelease = true\n')
+    frame = tables.read(desk / "survey.csv").assign(w="3.5")
+    frame.to_csv(desk / "survey.csv", index=False)
+    assert "has release = true, which needs a model of whole tables" in says(*JOB, *BETA)

@@ -5,6 +5,7 @@ import pytest
 import scipy.stats
 
 from understudy.domain.schema import Schema
+from understudy.models import balance
 from understudy.models.balance import _prime, along, among_public, codes_at, evenly
 
 LEVEL = 0.001
@@ -93,6 +94,14 @@ class TestAlong:
             # On a circle, 0 is next to 1.
             assert abs((u[row] - place + 0.5) % 1 - 0.5) < 1e-9
             place = (place + np.sqrt(3)) % 1
+
+    @pytest.mark.parametrize("most", [2**62, 1])
+    def test_whole_numbers_are_put_in_order_as_one(self, monkeypatch, most):
+        monkeypatch.setattr(balance, "_MOST_PLACES", most)
+        by = [np.random.default_rng(k).integers(7, size=400) for k in range(4)]
+        u = along(np.random.default_rng(1), 400, by, 3)
+        others = [each.astype(float) for each in by]
+        assert np.array_equal(u, along(np.random.default_rng(1), 400, others, 3))
 
     def test_there_may_be_no_row_and_nothing_that_makes_neighbours(self):
         assert along(np.random.default_rng(1), 0, [], 0).shape == (0,)

@@ -8,6 +8,7 @@ import understudy as us
 from understudy.questions import asked
 from understudy.report.card import render_card
 from understudy.support.randomness import Source
+from understudy.synthesis import known
 from understudy.synthesis.known import Known
 from understudy.synthesis.opening import opened
 from understudy.utility import as_population, measure_table
@@ -157,3 +158,12 @@ ALONE = us.Schema.from_dict(
 def test_a_model_of_one_column_is_refused(build):
     with pytest.raises(us.BadInput, match="needs a model of whole tables"):
         build()
+
+
+def test_only_columns_that_are_asked_about_are_simulated_where_there_are_many(release, monkeypatch):
+    every = answered(release, mean_pay)
+    monkeypatch.setattr(known, "_FEW", 0)
+    here = Known.of(opened(release), given=False, source=Source(1))
+    reduced = here._reaching(asked("share(region == 'N')", SCHEMA))
+    assert {"weight", "region"} <= set(reduced.in_turn.structure.order)
+    assert answered(release, mean_pay) == pytest.approx(every, abs=0.5)

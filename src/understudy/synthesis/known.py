@@ -49,6 +49,8 @@ Theta = Mapping[str, Any]
 
 _MOST_OF_RECORDS = 400
 """Parameters of a whole table's model up to which it is asked about the very records."""
+_FEW = 24
+"""Columns up to which all are simulated, whatever is asked."""
 _COUNT = 400
 """Draws where the release has none of its own."""
 
@@ -110,12 +112,14 @@ class Known:
 
     def _ask(self, question: Question, thetas: Sequence[Theta]) -> Answers:
         seed = int(self.source.generator().integers(2**62))
+        model = self._reaching(question)
 
         def simulate(number: int, rows: int) -> Columns:
             # Both tables of a draw have the same weights: they belong to the population.
             weights = np.random.default_rng([seed, number])
             public = self.whom.rows(rows, weights, self.source.generator(), given=self.given)
-            return self._as_population(self.simulated(thetas[number], public, rows))
+            made = self.simulated(thetas[number], public, rows, model=model)
+            return self._as_population(made)
 
         return ask(question, simulate, draws=len(thetas))
 
@@ -124,9 +128,28 @@ class Known:
         weight = self.published.schema.released_weight
         return sample if weight is None else by_weight(sample, weight.name, count_records(sample))
 
-    def simulated(self, theta: Theta, public: Columns, rows: int) -> Columns:
-        """Return a table at θ, beside public rows, or of so many where there are none."""
+    def _reaching(self, question: Question) -> Model | None:
+        """Return the model of what a question is about, of hundreds of columns some."""
         schema, model = self.published.schema, self.published.model
+        if model is None or model.in_turn is None or len(schema.columns) <= _FEW or schema.rules:
+            return model
+        weight = schema.released_weight
+        asked = question.columns if weight is None else (*question.columns, weight.name)
+        reduced: Model = model.in_turn.reaching(asked).model()
+        return replace(reduced, as_declared=model.as_declared)
+
+    def simulated(
+        self, theta: Theta, public: Columns, rows: int, *, model: Model | None = None
+    ) -> Columns:
+        """Return a table at θ, beside public rows, or of so many where there are none.
+
+        Args:
+            theta: At which.
+            public: The public rows.
+            rows: How many.
+            model: Of some columns; by default that of the release.
+        """
+        schema, model = self.published.schema, model or self.published.model
         rows = count_records(public) if public else rows
         # Without public columns balanced rows leave hardly any noise; with them, it is faster to
         # have more rows.

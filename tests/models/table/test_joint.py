@@ -538,3 +538,29 @@ class TestRefined:
         records = every_record(gender=range(2), age=np.arange(25.0, 29), pay=middles(5, 50.0))
         theta = theta_of(model)
         assert np.array_equal(loglik(refined, theta, records), loglik(model, theta, records))
+
+
+def test_columns_that_others_do_not_need_may_be_left_out():
+    schema = us.Schema.from_dict(
+        {
+            "columns": {
+                name: {"role": "confidential", "type": "binary", "levels": ["n", "y"]}
+                for name in "abcd"
+            }
+        }
+    )
+    parents = {"a": [], "b": ["a"], "c": ["a"], "d": ["c"]}
+    model = us.joint(schema, order=list("abcd"), parents=parents)
+    reduced = model.in_turn.reaching(["d"])
+    assert reduced.structure.order == ("a", "c", "d")
+    assert model.in_turn.reaching("b").structure.order == ("a", "b")
+    assert model.in_turn.reaching([]).structure.order == ()
+    z = np.random.default_rng(1).normal(size=model.dimension)
+    theta = model.constrain(jnp.asarray(z))
+    both = [
+        each.simulate(jax.random.key(k), theta, {}, 20_000)
+        for k, each in enumerate((model, reduced.model()))
+    ]
+    assert set(both[1]) == {"a", "c", "d"}
+    shares = [np.mean(each["c"] == each["d"]) for each in both]
+    assert shares[0] == pytest.approx(shares[1], abs=0.02)

@@ -134,6 +134,20 @@ class Sequential:
         coded = {name: tuple(map(int, each)) for name, each in groups.items()}
         return replace(self, structure=Structure(self.structure.order, coded, parents))
 
+    def reaching(self, names: Iterable[str]) -> Sequential:
+        """Return those of the columns that some depend on, these among them: all that they need.
+
+        Args:
+            names: Of columns; public ones are given anyway.
+        """
+        needed = set(names)
+        for name in reversed(self.structure.order):
+            if name in needed:
+                needed |= set(self.structure.parents[name])
+        order = tuple(name for name in self.structure.order if name in needed)
+        parents = {name: self.structure.parents[name] for name in order}
+        return replace(self, structure=replace(self.structure, order=order, parents=parents))
+
     def model(self) -> Model:
         """Return the model."""
         public = tuple(self.variables[column.name] for column in self.schema.public)
