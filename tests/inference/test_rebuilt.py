@@ -79,7 +79,7 @@ def joint_rounds():
         made = TableContribution(model, tables, (3, 5)[: len(tables)], norm=2)
         noise = Noise(40.0, "discrete-gaussian")
         found.append(Measurement(made, np.arange(made.width), noise, None, 0.1).to_dict())
-    choice = Choice((("x", "y"),), 1, 2.0, Allowance(rho=0.1)).to_dict()
+    choice = Choice((("x", "y"),), 1, 2.0, Allowance(rho=0.1), None).to_dict()
     return model, [found[0], choice, found[1]]
 
 

@@ -135,7 +135,7 @@ def test_a_model_that_is_not_fitted_in_turn_has_all_pairs_in_one_round(monkeypat
 
 
 def test_what_is_published_has_choices_before_what_followed_from_them():
-    choice = Choice((("a", "b"),), 3, 1.0, Allowance(epsilon=1.0))
+    choice = Choice((("a", "b"),), 3, 1.0, Allowance(epsilon=1.0), None)
     one, two, three, four = (object() for _ in range(4))
     found = rounds.Rounds(None, (one, two, three), None, np.zeros(0), (four,), (choice, choice))
     assert found.published == (four, one, choice, two, choice, three)
