@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import understudy as us
 from summaries import ANSWER, CONFIDENTIAL, PUBLIC
+from understudy.domain.records import Held
 from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair
 from understudy.inference.columns import Fitted
@@ -75,7 +76,7 @@ def scored(name, records, allowance, seed):
     }
     groups = {each.column.name: generator.integers(each.count, size=50) for each in cells}
     fitted = Fitted({}, groups, groups, float(generator.uniform(1, 40)), (), True)
-    asked = SimpleNamespace(model=MODELS[name], columns=columns_of(records))
+    asked = SimpleNamespace(model=MODELS[name], records=Held(columns_of(records)))
     return rounds._scores(asked, pairs, fitted, allowance, picks=2)
 
 
@@ -114,7 +115,7 @@ def test_a_score_is_the_error_less_what_noise_would_cause():
     groups = {"a": np.array([0, 0, 1, 1]), "b": np.array([0, 1, 0, 1])}
     fitted = Fitted({}, groups, groups, 40.0, (), True)
     columns = {"a": np.zeros(40, dtype=np.int64), "b": np.zeros(40, dtype=np.int64)}
-    asked = SimpleNamespace(model=us.joint(schema), columns=columns)
+    asked = SimpleNamespace(model=us.joint(schema), records=Held(columns))
     for allowance, bound in ((Allowance(epsilon=2.0), 3.0), (Allowance(rho=1.0), math.sqrt(3))):
         (score,), _ = rounds._scores(asked, {("a", "b"): pair}, fitted, allowance, picks=3)
         assert score == (30 + 10 + 10 + 10) - round(4 * bound / 2.0)

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from understudy.audit.records import chosen, joined
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.inference.contribution import Contribution, Wholes
 
 _CUTS = (1, 700, 2049)

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.audit.records import chosen, joined
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.records import Held
+from understudy.domain.tables import Columns, count_records
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
 from understudy.mechanisms import Request
@@ -40,7 +40,7 @@ def fault_of_rounds(
     half = chosen(columns, slice(0, count_records(columns) // 2))
     others = exchanged(measured[0].contribution, columns, pool, generator)
     for table in (half, others):
-        request = replace(fresh(), columns=table)
+        request = replace(fresh(), records=Held(table))
         again = request.mechanism.measures(request)
         for number, (one, other) in enumerate(zip(measured, again, strict=True), start=1):
             if one.contribution.to_dict() != other.contribution.to_dict():

@@ -6,16 +6,20 @@ where it is public anyway: under replace-one, or when public columns are copied 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from understudy.domain.records import Records
 from understudy.domain.schema import Schema
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.errors import BadInput
 from understudy.privacy.guarantee import Adjacency
 
-LARGEST_ROWS = 100_000_000
+LARGEST_ROWS = 1_000_000_000
+_LARGEST_MULTIPLIED = 100_000_000
+"""Rows up to which a table has more than its size, where nobody asked for a number."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class Skeleton:
 
 def skeleton_for(
     schema: Schema,
-    table: Columns,
+    table: Records,
     adjacency: Adjacency,
     *,
     rows: int | None = None,
@@ -85,14 +89,14 @@ def skeleton_for(
     """
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
-    own = {column.name: table[column.name] for column in schema.public}
-    if separate is not None and _same_rows(separate, own):
+    names = [column.name for column in schema.public]
+    if separate is not None and _same_rows(separate, table, names):
         # Were they taken for copied ones, the guarantee would tell a table from its neighbours.
         raise BadInput(
             "the predictors are the table's own public rows: leave out `predictors`, so that they "
             "are copied and the guarantee says so, or give rows that come from elsewhere."
         )
-    public, copied = (own, bool(own)) if separate is None else (separate, False)
+    public, copied = (table.only(names), bool(names)) if separate is None else (separate, False)
     if rows is not None:
         return Skeleton(public, rows, copied=copied)
     if schema.size is not None:
@@ -100,7 +104,7 @@ def skeleton_for(
     if public:
         return Skeleton(public, _multiplied(count_records(public), times), copied=copied)
     if _keeps_size(adjacency, schema):
-        return Skeleton({}, _multiplied(count_records(table), times), true_size=True)
+        return Skeleton({}, _multiplied(table.count, times), true_size=True)
     raise BadInput(
         f"how many rows to synthesise is not known, and the number of records is protected under "
         f"{_protecting(adjacency)}: declare size under [table] in the schema, or give `rows`."
@@ -108,20 +112,21 @@ def skeleton_for(
 
 
 def _multiplied(size: int, times: int) -> int:
-    """Return so many times the size, up to what a table may have; never less than the size."""
-    return max(size, min(times * size, LARGEST_ROWS))
+    """Return so many times the size, up to a limit; never less than the size."""
+    return max(size, min(times * size, _LARGEST_MULTIPLIED))
 
 
-def _same_rows(one: Columns, other: Columns) -> bool:
-    """Whether two tables have the same rows, in whatever order."""
-    if count_records(one) != count_records(other):
+def _same_rows(one: Columns, table: Records, names: Sequence[str]) -> bool:
+    """Whether rows are those of a table, in whatever order."""
+    if count_records(one) != table.count:
         return False
+    other = table.only(names)
     places = [np.lexsort([table[name] for name in one]) for table in (one, other)]
     return all(np.array_equal(one[n][places[0]], other[n][places[1]]) for n in one)
 
 
 def with_public_size(
-    skeleton: Skeleton, schema: Schema, table: Columns, adjacency: Adjacency
+    skeleton: Skeleton, schema: Schema, table: Records, adjacency: Adjacency
 ) -> tuple[Skeleton, int]:
     """Return the size that stages and widths may depend on, and the skeleton that admits to it.
 
@@ -131,7 +136,7 @@ def with_public_size(
     if schema.size is not None:
         return skeleton, schema.size
     if skeleton.copied or _keeps_size(adjacency, schema):
-        return replace(skeleton, true_size=not skeleton.copied), count_records(table)
+        return replace(skeleton, true_size=not skeleton.copied), table.count
     raise BadInput(
         f"what the mechanism does depends on the size of the table, which is protected "
         f"under {_protecting(adjacency)}: declare size under [table] in the schema."
@@ -160,8 +165,3 @@ def in_order(public: Columns) -> Columns:
         return {}
     order = np.lexsort([public[name] for name in sorted(public)])
     return {name: values[order] for name, values in public.items()}
-
-
-def count_records(columns: Columns) -> int:
-    """Return the number of records of a table that has at least one column."""
-    return len(next(iter(columns.values())))

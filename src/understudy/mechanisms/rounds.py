@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.domain.skeleton import count_records, in_order
+from understudy.domain.skeleton import in_order
+from understudy.domain.tables import Columns, count_records
 from understudy.inference import margins
 from understudy.inference.allowance import Allowance, together
 from understudy.inference.cells import Pair, coarse
@@ -246,9 +248,12 @@ def _scores(
     assert model is not None
     scores, sensitivity = [], 0
     rows = len(next(iter(fitted.codes.values())))
-    for (one, other), pair in pairs.items():
-        alone = TableContribution(model, (pair,), norm=1)
-        true, units = alone.total(request.columns), alone.units
+    own = [TableContribution(model, (pair,), norm=1) for pair in pairs.values()]
+    totals = request.records.total(partial(_joined, own))
+    ends = np.cumsum([alone.width for alone in own])
+    parts = zip(pairs.items(), own, np.split(totals, ends[:-1]), strict=True)
+    for ((one, other), pair), alone, true in parts:
+        units = alone.units
         cell = fitted.groups[one] * pair.other.count + fitted.groups[other]
         expected = fitted.size / rows * np.bincount(cell, minlength=pair.count)
         # Other pairs that are picked are taken to be as large as this one.
@@ -258,6 +263,11 @@ def _scores(
         scores.append(int(error) - round(noise * float(units[0])))
         sensitivity = max(sensitivity, math.ceil(alone.bound))
     return np.array(scores, dtype=np.int64), sensitivity
+
+
+def _joined(contributions: Sequence[Contribution], columns: Columns) -> np.ndarray:
+    """Return several sums, one after the other."""
+    return np.concatenate([each.total(columns) for each in contributions])
 
 
 def _at(model: Model, theta: Mapping[str, Any]) -> np.ndarray:
@@ -278,7 +288,7 @@ def _measured(
 ) -> Measurement:
     """Sum over the confidential table and add noise: the only place that sees it."""
     with stage(request.progress, name):
-        true, source = contribution.total(request.columns), request.source
+        true, source = request.records.total(contribution.total), request.source
         if contribution.norm != allowance.norm:
             raise ValueError("noise that does not fit the norm by which contributions are bounded")
         noisy, noise = with_noise(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.domain.schema import Schema
-from understudy.domain.skeleton import LARGEST_ROWS
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
@@ -86,13 +85,14 @@ class Summary(Mechanism):
 
     def plan(self, request: Request) -> SummaryPlan:
         """Return the rounds; an anchor that is no value of the model is refused."""
+        from understudy.inference.shares import Shares
         from understudy.mechanisms.published import check_theta
 
         assert request.model is not None
-        if len(next(iter(request.columns.values()))) > LARGEST_ROWS:
+        if request.records.count > Shares.declared(request.schema).most_summed:
             raise BadInput(
-                f"the table has more than {LARGEST_ROWS:,} rows, and their sums might not fit into "
-                f"64 bits: split it into tables of different people."
+                "the table has so many rows that their sums might not fit into 64 bits: split it "
+                "into tables of different people."
             )
         if self.anchor is not None and request.model.by_tables:
             raise BadInput(

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from understudy._jax import jnp
 from understudy.domain.satisfying import draw_satisfying
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.errors import BadInput, Refused
 from understudy.inference.answers import Answers, ask
 from understudy.inference.counts import draws_of_counts, read_counts

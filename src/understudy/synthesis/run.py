@@ -17,7 +17,7 @@ from understudy import __version__
 from understudy.domain.column import writable
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
-from understudy.domain.skeleton import count_records
+from understudy.domain.tables import count_records
 from understudy.ledger.ledger import Ledger
 from understudy.mechanisms import Mechanism, Request
 from understudy.mechanisms.plan import Plan
@@ -28,6 +28,7 @@ from understudy.synthesis.charging import Account, charged
 from understudy.synthesis.measuring import earlier_table, measured
 from understudy.synthesis.preparation import check_given, prepare
 from understudy.synthesis.promise import promise
+from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 from understudy.synthesis.simulation import simulate
 
@@ -50,13 +51,15 @@ def synthesize(
     destination: str | Path | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
+    memory: int | str = MEMORY,
     progress: Progress = silent,
 ) -> Release:
     """Synthesise a table and say exactly what is guaranteed about it.
 
     Args:
         model: The model of a record; a bare schema for a mechanism that needs none.
-        table: The confidential table, or the file that it is in.
+        table: The confidential table, or the file that it is in; a folder, or a pattern, where
+            there are several files.
         mechanism: How θ is made private, with its ε and its adjacency.
         rows: Rows of each synthetic table; the declared size by default, and ten times as many
             for several tables of `Summary`: `pool` needs them.
@@ -79,6 +82,8 @@ def synthesize(
             is killed leaves there.
         seed: Fixes the randomness, for tests and trials: the result is not for release.
         accept_poor_mixing: Accept chains that have not converged; the guarantee says so.
+        memory: What the table may take, such as `1GiB`. `Summary` reads a larger one batch by
+            batch, once for each of its rounds, from CSV or Parquet; other mechanisms refuse it.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
@@ -101,6 +106,7 @@ def synthesize(
         accept_poor_mixing=accept_poor_mixing,
         calibrated_on=calibrated_on,
         period=period,
+        memory=memory,
         progress=progress,
     )
     return carry_out(
