@@ -59,7 +59,8 @@ Prior = Annotated[
 Memory = Annotated[
     str,
     typer.Option(
-        help="What a table may take, such as 1GiB; summary reads a larger one batch by batch."
+        help="What a table may take, such as 1GiB; summary reads a larger one batch by batch, and "
+        "larger synthetic ones are simulated as they are written."
     ),
 ]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")]

@@ -6,10 +6,11 @@ where it is public anyway: under replace-one, or when public columns are copied 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.domain.records import Records
 from understudy.domain.schema import Schema
@@ -57,21 +58,43 @@ class Skeleton:
         Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
         then the order of its public values would tell what no ε accounts for.
         """
+        return next(self.in_batches(generator, self.rows, balanced=balanced))
+
+    def in_batches(
+        self, generator: np.random.Generator, batch: int, *, balanced: bool = False
+    ) -> Iterator[Columns]:
+        """Yield the same rows so many at a time; of a table without public columns, nothing each.
+
+        Args:
+            generator: Where chance comes from.
+            batch: Rows of each but the last.
+            balanced: Whether no row is taken once more before all others are.
+        """
+        choose = self._choice(generator, balanced=balanced)
+        for start in range(0, self.rows, batch):
+            chosen = choose(slice(start, min(start + batch, self.rows)))
+            yield {name: values[chosen] for name, values in self.public.items()}
+
+    def _choice(
+        self, generator: np.random.Generator, *, balanced: bool
+    ) -> Callable[[slice], slice | NDArray[np.int64]]:
+        """Return what chooses, for some rows after the other, where they are among the public."""
         available = count_records(self.public) if self.public else 0
         if available and self.reweighted:
             upto = np.cumsum(generator.standard_exponential(available))
-            chosen = np.searchsorted(upto / upto[-1], generator.random(self.rows), side="right")
-            return {name: values[chosen] for name, values in self.public.items()}
+            shares = upto / upto[-1]
+            return lambda some: np.searchsorted(
+                shares, generator.random(some.stop - some.start), side="right"
+            )
         if not available or (self.rows == available and not self.copied):
-            return self.public
+            return lambda some: some
         if self.rows == available:
-            chosen = generator.permutation(available)
-        elif balanced:
+            return generator.permutation(available).__getitem__
+        if balanced:
             # Which rows are taken, and where they stand, are both left to chance.
-            chosen = generator.permutation(np.resize(generator.permutation(available), self.rows))
-        else:
-            chosen = generator.integers(available, size=self.rows)
-        return {name: values[chosen] for name, values in self.public.items()}
+            chosen = np.resize(generator.permutation(available), self.rows)
+            return generator.permutation(chosen).__getitem__
+        return lambda some: generator.integers(available, size=some.stop - some.start)
 
 
 def skeleton_for(

@@ -51,6 +51,8 @@ class Request(Confidential):
     """What the settings were chosen on, if on a reference: one that is public or confidential."""
     period: str | None = None
     """What time the release is about, where it is one of several."""
+    memory: int = 2**30
+    """Bytes that tables may take."""
     progress: Progress = silent
     """Told the name of each step and how much of it is done."""
     started: float = field(default_factory=time.monotonic)

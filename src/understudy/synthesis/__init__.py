@@ -7,6 +7,7 @@ preparation    everything that can be checked and settled first, as one request
 reading        the confidential table, held where it is small and streamed where it is not
 charging       the ledger, charged before the first draw
 simulation     rows from a released θ, and more of them
+large          synthetic tables of more rows than are held
 promise        the guarantee, with its assumptions
 measuring      the half that stays inside: how close it came, and the report
 release        what may leave, and how it is written

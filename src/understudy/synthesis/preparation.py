@@ -98,6 +98,7 @@ def prepare(
         accept_poor_mixing=accept_poor_mixing,
         calibrated_on=calibrated_on,
         period=period,
+        memory=reading.memory,
         progress=progress,
         started=started,
     )

@@ -25,12 +25,13 @@ from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
+from understudy.synthesis.large import shown
 from understudy.synthesis.measuring import earlier_table, measured
 from understudy.synthesis.preparation import check_given, prepare
 from understudy.synthesis.promise import promise
 from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
-from understudy.synthesis.simulation import simulate
+from understudy.synthesis.simulation import simulated
 
 
 def synthesize(
@@ -82,8 +83,9 @@ def synthesize(
             is killed leaves there.
         seed: Fixes the randomness, for tests and trials: the result is not for release.
         accept_poor_mixing: Accept chains that have not converged; the guarantee says so.
-        memory: What the table may take, such as `1GiB`. `Summary` reads a larger one batch by
-            batch, once for each of its rounds, from CSV or Parquet; other mechanisms refuse it.
+        memory: What tables may take, such as `1GiB`. `Summary` reads a larger one batch by batch,
+            once for each of its rounds, from CSV or Parquet; other mechanisms refuse it. Synthetic
+            tables that are larger are simulated as they are written.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
@@ -138,12 +140,13 @@ def carry_out(
     repaired: list[int] = []
     with stage(request.progress, "Simulating"):
         synthetic = tuple(
-            simulate(
+            simulated(
                 contents,
                 request.skeleton,
                 request.source,
                 model=request.model,
                 balanced=request.balanced,
+                memory=request.memory // request.tables,
                 repaired=repaired.append,
             )
             for contents in published
@@ -151,7 +154,9 @@ def carry_out(
     if request.schema.rules:
         drawn.diagnostics["repaired_rows"] = repaired
     guarantee = promise(plan, charge)
-    internal = measured(request, drawn, guarantee, synthetic[0], earlier=before, charge=charge)
+    internal = measured(
+        request, drawn, guarantee, shown(synthetic[0]), earlier=before, charge=charge
+    )
     return Release.of(guarantee, synthetic, published, model=request.model, internal=internal)
 
 

@@ -35,6 +35,7 @@ from understudy.mechanisms.registry import check_takes
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.support.confidential import Confidential
+from understudy.synthesis.large import whole
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import synthesize
 from understudy.utility import Utility, compare
@@ -214,12 +215,12 @@ class Sweep:
             for seed in range(first + 1, first + 1 + self.draws):
                 theta = release.parameters[0]["parameters"]
                 release = self._release(mechanism.following(theta, self.model), seed, 1)
-                yield from release.tables
+                yield release.synthetic
             return
         # One fit has draws enough, where the posterior does not depend on an earlier draw.
         if mechanism.earlier is EarlierTheta.NEEDED:
             mechanism = mechanism.following(self.theta, self.model)
-        yield from self._release(mechanism, self.seed, self.draws).tables
+        yield from map(whole, self._release(mechanism, self.seed, self.draws).tables)
 
     def _mechanism(self, setting: Setting) -> Mechanism:
         if setting is WITHOUT_PRIVACY:
