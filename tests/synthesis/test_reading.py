@@ -1,13 +1,16 @@
 """Tables that are held or streamed: the same release, or one sentence that says why not."""
 
 import os
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import understudy as us
+from cluster_work import total_but_one_dies
 from refusals import refusal
+from understudy.domain import records
 from understudy.domain.records import Held
 from understudy.errors import BadInput, Refused
 from understudy.synthesis import reading
@@ -60,9 +63,9 @@ def small(monkeypatch):
     monkeypatch.setattr(reading.Reading, "check_public", lambda *given: None)
 
 
-def rounds(model, given):
+def rounds(model, given, **options):
     """Return what the rounds of a summary publish of a table."""
-    request = prepare(model, given, us.Summary(epsilon=1.0), seed=4)
+    request = prepare(model, given, us.Summary(epsilon=1.0), seed=4, **options)
     return [each.to_dict() for each in request.mechanism.plan(request).measure().published]
 
 
@@ -86,9 +89,29 @@ def test_what_is_published_is_the_same_however_the_table_is_split(
 
 
 @SLOW
-def test_a_report_of_a_sample_says_so(tmp_path, monkeypatch, small):
-    from understudy.domain import records
+def test_a_cluster_publishes_the_same_though_a_worker_dies(tmp_path, monkeypatch):
+    """Each part is read by another process, and the first one that adds up is killed."""
+    distributed = pytest.importorskip("distributed")
+    model, columns = case("regression")
+    for number, piece in enumerate(np.array_split(np.arange(ROWS), 4)):
+        table()[columns].iloc[piece].to_parquet(tmp_path / f"{number}.parquet")
+    summed = records._summed
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        mark = str(tmp_path / ".mark")
 
+        def deadly(schema, batch, vector, part):
+            return summed(schema, batch, partial(total_but_one_dies, mark, vector), part)
+
+        monkeypatch.setattr(records, "_summed", deadly)
+        found = rounds(model, tmp_path, scheduler=cluster.scheduler_address)
+    assert os.path.exists(mark)
+    assert found == rounds(model, table()[columns])
+
+
+@SLOW
+def test_a_report_of_a_sample_says_so(tmp_path, monkeypatch, small):
     monkeypatch.setattr(records, "SAMPLE", 500)
     model, columns = case("beta")
     table()[columns].to_parquet(tmp_path / "t.parquet")

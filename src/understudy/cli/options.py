@@ -63,6 +63,10 @@ Memory = Annotated[
         "larger synthetic ones are simulated as they are written."
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786, to read the table."),
+]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]
 

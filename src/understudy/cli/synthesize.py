@@ -17,6 +17,7 @@ from understudy.cli.options import (
     Parquet,
     Prior,
     Quiet,
+    Scheduler,
     SchemaFile,
     Seed,
     load,
@@ -116,6 +117,7 @@ def synthesize(
         str | None, typer.Option(help="Ledger to charge before anything is drawn.")
     ] = None,
     memory: Memory = "1GiB",
+    scheduler: Scheduler = None,
     parquet: Parquet = False,
     seed: Seed = None,
     accept_poor_mixing: Annotated[
@@ -179,6 +181,7 @@ def synthesize(
             seed=seed,
             accept_poor_mixing=accept_poor_mixing,
             memory=memory,
+            scheduler=scheduler,
             progress=progress,
         )
         with stage(progress, "Writing"):

@@ -34,9 +34,8 @@ _BUFFER = 2**20
 
 
 class Stamp(NamedTuple):
-    """By what it is noticed that a file is not the one that it was."""
+    """By what it is noticed that a file is not the one that it was, seen from any machine."""
 
-    device: int
     inode: int
     size: int
     modified: int
@@ -48,7 +47,7 @@ class Stamp(NamedTuple):
             status = os.stat(path)
         except OSError:
             raise _changed(path) from None
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, repr=False)

@@ -45,6 +45,7 @@ def prepare(
     calibrated_on: str | None = None,
     period: str | None = None,
     memory: int | str = MEMORY,
+    scheduler: str | None = None,
     progress: Progress = silent,
 ) -> Request:
     """Check everything that can be checked, and return what was asked for as one value."""
@@ -63,7 +64,7 @@ def prepare(
             f"leave out `accept_poor_mixing`: it is about Markov chains that have not converged, "
             f"and this release by {mechanism.name} draws none."
         )
-    source, reading = Source(seed), Reading.within(memory)
+    source, reading = Source(seed), Reading.within(memory, scheduler)
     with stage(progress, "Reading"):
         records = reading.records(table, schema, mechanism, seed=seed)
         separate = None if predictors is None else public_rows(predictors, schema)

@@ -20,6 +20,7 @@ from understudy.domain.table_files import STREAMABLE, files_of
 from understudy.domain.tables import ENCODED, encode
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism
+from understudy.support.cluster import Cluster
 from understudy.support.parallel import cores, in_threads
 from understudy.support.sizes import bytes_of
 
@@ -43,9 +44,19 @@ class Reading:
     """Who reads the parts of a table that is streamed."""
 
     @classmethod
-    def within(cls, memory: int | str) -> Reading:
-        """Return how a table is read on this machine."""
-        return cls(bytes_of(memory))
+    def within(cls, memory: int | str, scheduler: str | None = None) -> Reading:
+        """Return how a table is read, on this machine or by a cluster's workers.
+
+        Args:
+            memory: What it may take, as people write it.
+            scheduler: Address of a Dask scheduler.
+        """
+        return cls(bytes_of(memory), in_threads if scheduler is None else Cluster(scheduler))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether others read the table, however small it is."""
+        return isinstance(self.run, Cluster)
 
     def batch(self, columns: int) -> int:
         """Return how many rows are read at a time."""
@@ -68,6 +79,10 @@ class Reading:
         if not parts:
             return held(table, schema)
         reason = _needs_all(schema, mechanism)
+        if reason is not None and self.elsewhere:
+            raise BadInput(
+                f"`scheduler` is for a table that is read in parts, and {reason}: leave it out."
+            )
         if reason is not None:
             raise BadInput(
                 f"{called} is larger than `memory` allows, and {reason}: give more `memory`, or "
@@ -97,15 +112,18 @@ class Reading:
             )
 
     def _larger(self, table: Tabular, schema: Schema) -> Sequence[Part]:
-        """Return the parts of a table that is larger than allowed; none of any other."""
-        if not isinstance(table, str | os.PathLike):
-            return ()
-        files = files_of(table)
-        if not all(path.suffix.lower() in STREAMABLE for path in files):
+        """Return the parts of a table that is larger than allowed, or is read elsewhere."""
+        files = files_of(table) if isinstance(table, str | os.PathLike) else ()
+        if not files or not all(path.suffix.lower() in STREAMABLE for path in files):
+            if self.elsewhere:
+                raise BadInput(
+                    f"`scheduler` is for a table in files that end in {' or '.join(STREAMABLE)}, "
+                    f"where the workers find them under the same names: leave it out."
+                )
             return ()
         parts, columns = parts_of(files, schema), len(schema.having(*ENCODED))
         needed = (p.size * _LETTER if p.rows is None else p.rows * columns * _CELL for p in parts)
-        return parts if sum(needed) > self.memory else ()
+        return parts if self.elsewhere or sum(needed) > self.memory else ()
 
 
 def held(table: Tabular, schema: Schema) -> Held:

@@ -53,6 +53,7 @@ def synthesize(
     seed: int | None = None,
     accept_poor_mixing: bool = False,
     memory: int | str = MEMORY,
+    scheduler: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Synthesise a table and say exactly what is guaranteed about it.
@@ -86,6 +87,8 @@ def synthesize(
         memory: What tables may take, such as `1GiB`. `Summary` reads a larger one batch by batch,
             once for each of its rounds, from CSV or Parquet; other mechanisms refuse it. Synthetic
             tables that are larger are simulated as they are written.
+        scheduler: Address of a Dask scheduler, whose workers read the table where they find it
+            under the same name, for `Summary`. The result is that of one machine.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
@@ -109,6 +112,7 @@ def synthesize(
         calibrated_on=calibrated_on,
         period=period,
         memory=memory,
+        scheduler=scheduler,
         progress=progress,
     )
     return carry_out(
