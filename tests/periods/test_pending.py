@@ -12,6 +12,7 @@ from settling import settled
 from understudy.cli import run
 from understudy.periods.pending import PendingRelease
 from understudy.privacy.assumptions import ORIGINS
+from understudy.synthesis import reading
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,14 @@ def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
     with pytest.raises(us.Refused, match="another period was released since"):
         february.release(office / "2.csv")
     assert entries(office) == before
+
+
+def test_a_table_that_is_not_held_cannot_be_told_from_the_reference(office, monkeypatch):
+    monkeypatch.setattr(reading, "_LETTER", 2**40)
+    pending = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    summed = replace(pending, mechanism=us.Summary(epsilon=0.5))
+    with pytest.raises(us.BadInput, match="whether it is the policy's own reference can be seen"):
+        summed.quote(office / "1.csv")
 
 
 def test_a_quote_is_what_the_release_then_costs(office):

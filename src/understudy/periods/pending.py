@@ -18,9 +18,10 @@ import pandas as pd
 
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
+from understudy.domain.records import Held
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
-from understudy.errors import Refused
+from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import Chain, Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import price, stated, statement_of
@@ -38,6 +39,7 @@ from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 from understudy.synthesis.charging import Account, ledger_unit, opened
 from understudy.synthesis.preparation import prepare
+from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import carry_out
 from understudy.synthesis.simulation import simulate
@@ -65,6 +67,8 @@ class PendingRelease:
     """Where the anchor comes from, in words."""
     latest: tuple[Period, dict[str, Any]] | None
     """The period before this one, and its θ."""
+    memory: int | str = MEMORY
+    """What a table may take."""
 
     @classmethod
     def of(
@@ -74,6 +78,7 @@ class PendingRelease:
         ledger: Ledger | str | os.PathLike[str],
         *,
         model: Model | str | None = None,
+        memory: int | str = MEMORY,
         progress: Progress = silent,
     ) -> PendingRelease:
         """Read the policy and the ledger, and refuse what does not go together.
@@ -84,6 +89,7 @@ class PendingRelease:
             ledger: The ledger to charge.
             model: The policy's model again, where it is in a Python file (path/to/file.py:function)
                 or was built in Python.
+            memory: What a table may take, such as `1GiB`.
             progress: Told the name of each step and how much of it is done.
         """
         path = Path(policy)
@@ -113,6 +119,7 @@ class PendingRelease:
             mechanism=mechanism,
             anchor=anchor,
             latest=latest,
+            memory=memory,
         )
 
     def quote(self, table: Tabular, *, progress: Progress = silent) -> Quote:
@@ -179,8 +186,14 @@ class PendingRelease:
             balanced=self.policy.balanced,
             calibrated_on=self.policy.reference_is,
             period=self.details["period"],
+            memory=self.memory,
             progress=progress,
         )
+        if not isinstance(request.records, Held):
+            raise BadInput(
+                "the table is larger than `memory` allows, and whether it is the policy's own "
+                "reference can be seen from all of it only: give more `memory`."
+            )
         if self.reference.fits(request.columns, self.schema):
             raise Refused(_OWN_REFERENCE[self.policy.reference_is])
         return self.mechanism.plan(request)
@@ -209,6 +222,7 @@ def release(
     ledger: Ledger | str | os.PathLike[str],
     model: Model | str | None = None,
     destination: str | Path | None = None,
+    memory: int | str = MEMORY,
     progress: Progress = silent,
 ) -> Release:
     """Release one period under a policy, charged to a ledger.
@@ -221,12 +235,15 @@ def release(
         model: The policy's model again, where it is in a Python file (path/to/file.py:function) or
             was built in Python: nothing that a policy names is executed.
         destination: Where the release will be written.
+        memory: What the table may take, such as `1GiB`; all of it has to fit.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
         The release, anchored at the period before; it is published when it is written.
     """
-    pending = PendingRelease.of(policy, period, ledger, model=model, progress=progress)
+    pending = PendingRelease.of(
+        policy, period, ledger, model=model, memory=memory, progress=progress
+    )
     return pending.release(table, destination=destination, progress=progress)
 
 
