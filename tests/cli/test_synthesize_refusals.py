@@ -36,7 +36,7 @@ def test_a_table_without_a_header(says, desk, survey):
 
 def test_a_directory_in_place_of_a_table(says, desk):
     (desk / "folder.csv").mkdir()
-    assert "not a file" in says("synthesize", "folder.csv", *JOB[2:], *BETA)
+    assert "there is no file in folder.csv" in says("synthesize", "folder.csv", *JOB[2:], *BETA)
 
 
 def test_a_table_of_an_unknown_format(says, desk, survey):

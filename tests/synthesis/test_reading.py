@@ -11,7 +11,7 @@ import understudy as us
 from cluster_work import total_but_one_dies
 from refusals import refusal
 from understudy.domain import records
-from understudy.domain.records import Held
+from understudy.domain.records import Held, Streamed
 from understudy.errors import BadInput, Refused
 from understudy.synthesis import reading
 from understudy.synthesis.preparation import prepare
@@ -122,6 +122,26 @@ def test_a_report_of_a_sample_says_so(tmp_path, monkeypatch, small):
     assert "3,000 confidential records, of which 500, drawn at random, are compared" in page
 
 
+@pytest.mark.parametrize(
+    ("cell", "mechanism", "columns", "expected"),
+    [
+        (2**17, us.Summary(epsilon=1.0), {}, Held),
+        (2**18, us.Summary(epsilon=1.0), {}, Streamed),
+        (2**18, us.Summary(epsilon=1.0), {"firm": {"role": "ignore"}}, Held),
+        (2**18, us.Anchored(epsilon=1.0), {}, Held),
+    ],
+)
+def test_a_table_that_would_just_fit_is_held_where_it_has_to_be(
+    tmp_path, monkeypatch, cell, mechanism, columns, expected
+):
+    monkeypatch.setattr(reading, "_CELL", cell)
+    frame = table()[["pay"]].assign(firm=np.arange(ROWS))[["pay", *columns]]
+    frame.to_parquet(tmp_path / "t.parquet")
+    layout = {"table": {"size": ROWS}, "columns": {"pay": PAY, **columns}}
+    model = us.beta(us.Schema.from_dict(layout))
+    assert isinstance(prepare(model, tmp_path / "t.parquet", mechanism).records, expected)
+
+
 def test_a_small_table_is_held(tmp_path):
     model, columns = case("beta")
     table()[columns].to_csv(tmp_path / "t.csv", index=False)
@@ -168,6 +188,7 @@ def test_what_cannot_be_streamed_is_refused_in_one_sentence(
 
 def test_public_columns_that_are_copied_have_to_fit(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_CELL", 2**20)
+    monkeypatch.setattr(reading, "_COPIED_CELL", 2**20)
     model, columns = case("regression")
     path = tmp_path / "t.parquet"
     table()[columns].to_parquet(path)

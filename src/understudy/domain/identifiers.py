@@ -42,7 +42,7 @@ _HOLDER = re.compile(rf"({_HOLDERS})(id|no|nr|num|number|code|key)?")
 
 def refuse_repeated_ids(frame: pd.DataFrame, schema: Schema, *, name: str) -> None:
     """Refuse a table with repeated ids, unless the schema says what is protected."""
-    for column in _asked_about(schema):
+    for column in unsure_ids(schema):
         if column.name in frame.columns and _repeats(frame[column.name]):
             raise BadInput(
                 f"column {column.name!r} of {name} looks like an id and repeats, so somebody may "
@@ -52,12 +52,12 @@ def refuse_repeated_ids(frame: pd.DataFrame, schema: Schema, *, name: str) -> No
             )
 
 
-def refuse_undeclared_ids(schema: Schema, *, name: str) -> None:
+def refuse_unsure_ids(schema: Schema, *, name: str) -> None:
     """Refuse a table too large to look for repeated ids in, unless the schema says what they are.
 
     To find that none of many millions of ids occurs twice, all of them would have to be held.
     """
-    for column in _asked_about(schema):
+    for column in unsure_ids(schema):
         raise BadInput(
             f"column {column.name!r} of {name} looks like an id, and the table is too large to "
             f"look whether it repeats: give it role = 'unit' if somebody may have several rows, or "
@@ -65,7 +65,7 @@ def refuse_undeclared_ids(schema: Schema, *, name: str) -> None:
         )
 
 
-def _asked_about(schema: Schema) -> list[Column]:
+def unsure_ids(schema: Schema) -> list[Column]:
     """Return the columns that may be ids, as far as their declarations tell."""
     if schema.unit is not None or schema.row_is_unit:
         return []

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from understudy.domain.frames import Tabular, frame_of, name_of
-from understudy.domain.identifiers import refuse_repeated_ids, refuse_undeclared_ids
+from understudy.domain.identifiers import refuse_repeated_ids, refuse_unsure_ids, unsure_ids
 from understudy.domain.parts import Part, parts_of
 from understudy.domain.records import Held, Records, Runner, Streamed
 from understudy.domain.rules import check_table
@@ -26,9 +26,11 @@ from understudy.support.sizes import bytes_of
 
 MEMORY = "1GiB"
 """What a table may take, where nobody says otherwise."""
-_CELL, _LETTER = 128, 16
+_CELL, _LETTER = 64, 8
 """Bytes that a cell of a table takes while it is held, and each byte of a CSV file: parsed, coded
 and prepared, at once."""
+_COPIED_CELL = 40
+"""The same for a cell of public columns, in the order of the table, in its own and as drawn."""
 _STREAMED_CELL = 512
 """The same for a cell of a batch, whose scores are computed at once."""
 _LARGEST_BATCH, _SMALLEST_BATCH = 65_536, 1024
@@ -75,10 +77,11 @@ class Reading:
             seed: Fixes which records of a table that is streamed the report shows.
         """
         called = name_of(table, "the table")
-        parts = self._larger(table, schema)
-        if not parts:
+        parts = self._parts(table, schema)
+        needed, reason = _needed(parts, schema), _needs_all(schema, mechanism)
+        streamed = reason is None and not unsure_ids(schema)
+        if not self.elsewhere and needed <= (self.memory // 2 if streamed else self.memory):
             return held(table, schema)
-        reason = _needs_all(schema, mechanism)
         if reason is not None and self.elsewhere:
             raise BadInput(
                 f"`scheduler` is for a table that is read in parts, and {reason}: leave it out."
@@ -88,7 +91,7 @@ class Reading:
                 f"{called} is larger than `memory` allows, and {reason}: give more `memory`, or "
                 f"a smaller table."
             )
-        refuse_undeclared_ids(schema, name=called)
+        refuse_unsure_ids(schema, name=called)
         batch = self.batch(len(schema.having(*ENCODED)))
         records = Streamed.checked(parts, schema, batch=batch, run=self.run, seed=seed)
         if not records.count:
@@ -104,26 +107,30 @@ class Reading:
         """
         if isinstance(records, Held):
             return
-        if records.count * len(schema.public) * _CELL > self.memory:
+        if records.count * len(schema.public) * _COPIED_CELL > self.memory:
             raise BadInput(
                 "the public columns of the table would be copied, and are larger than `memory` "
                 "allows: give more `memory`, declare fewer columns public, or give public rows "
                 "that come from elsewhere with `predictors`."
             )
 
-    def _larger(self, table: Tabular, schema: Schema) -> Sequence[Part]:
-        """Return the parts of a table that is larger than allowed, or is read elsewhere."""
+    def _parts(self, table: Tabular, schema: Schema) -> Sequence[Part]:
+        """Return the parts of a table that can be read in parts; none of any other."""
         files = files_of(table) if isinstance(table, str | os.PathLike) else ()
-        if not files or not all(path.suffix.lower() in STREAMABLE for path in files):
-            if self.elsewhere:
-                raise BadInput(
-                    f"`scheduler` is for a table in files that end in {' or '.join(STREAMABLE)}, "
-                    f"where the workers find them under the same names: leave it out."
-                )
-            return ()
-        parts, columns = parts_of(files, schema), len(schema.having(*ENCODED))
-        needed = (p.size * _LETTER if p.rows is None else p.rows * columns * _CELL for p in parts)
-        return parts if self.elsewhere or sum(needed) > self.memory else ()
+        if files and all(path.suffix.lower() in STREAMABLE for path in files):
+            return parts_of(files, schema)
+        if self.elsewhere:
+            raise BadInput(
+                f"`scheduler` is for a table in files that end in {' or '.join(STREAMABLE)}, where "
+                f"the workers find them under the same names: leave it out."
+            )
+        return ()
+
+
+def _needed(parts: Sequence[Part], schema: Schema) -> int:
+    """Return how many bytes a table takes while it is held, about."""
+    row = len(schema.having(*ENCODED)) * _CELL
+    return sum(p.size * _LETTER if p.rows is None else p.rows * row for p in parts)
 
 
 def held(table: Tabular, schema: Schema) -> Held:
