@@ -93,10 +93,11 @@ class Reading:
             )
         refuse_unsure_ids(schema, name=called)
         batch = self.batch(len(schema.having(*ENCODED)))
-        records = Streamed.checked(parts, schema, batch=batch, run=self.run, seed=seed)
-        if not records.count:
-            raise BadInput(f"{called} has no records, only column names.")
-        return records
+        if parts:
+            records = Streamed.checked(parts, schema, batch=batch, run=self.run, seed=seed)
+            if records.count:
+                return records
+        raise BadInput(f"{called} has no records, only column names.")
 
     def check_public(self, records: Records, schema: Schema) -> None:
         """Refuse to copy public columns that are too large to be held.
