@@ -18,7 +18,7 @@ from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair
 from understudy.inference.columns import Fitted
 from understudy.inference.contribution import TableContribution
-from understudy.mechanisms import Summary, choosing, rounds
+from understudy.mechanisms import Summary, choosing, one_round, table_rounds
 from understudy.mechanisms.choosing import choose
 from understudy.support.randomness import Source
 from understudy.synthesis.preparation import prepare
@@ -77,7 +77,7 @@ def scored(name, records, allowance, seed):
     groups = {each.column.name: generator.integers(each.count, size=50) for each in cells}
     fitted = Fitted({}, groups, groups, float(generator.uniform(1, 40)), (), True)
     asked = SimpleNamespace(model=MODELS[name], records=Held(columns_of(records)))
-    return rounds._scores(asked, pairs, fitted, allowance, picks=2)
+    return table_rounds._scores(asked, pairs, fitted, allowance, picks=2)
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
@@ -117,7 +117,7 @@ def test_a_score_is_the_error_less_what_noise_would_cause():
     columns = {"a": np.zeros(40, dtype=np.int64), "b": np.zeros(40, dtype=np.int64)}
     asked = SimpleNamespace(model=us.joint(schema), records=Held(columns))
     for allowance, bound in ((Allowance(epsilon=2.0), 3.0), (Allowance(rho=1.0), math.sqrt(3))):
-        (score,), _ = rounds._scores(asked, {("a", "b"): pair}, fitted, allowance, picks=3)
+        (score,), _ = table_rounds._scores(asked, {("a", "b"): pair}, fitted, allowance, picks=3)
         assert score == (30 + 10 + 10 + 10) - round(4 * bound / 2.0)
 
 
@@ -329,7 +329,7 @@ def test_equal_counts_lead_to_the_same_choices_and_rounds_whatever_the_table(mon
 
 def test_what_is_measured_next_depends_on_what_was_published_alone(monkeypatch):
     """With what is published held fixed, no other table leads to other rounds or predictions."""
-    predicted, real, noise_of = [], rounds._scores, rounds.with_noise
+    predicted, real, noise_of = [], table_rounds._scores, one_round.with_noise
 
     def scores(asked, pairs, fitted, allowance, *, picks):
         predicted[-1].append((sorted(pairs), fitted.size, fitted.codes))
@@ -338,8 +338,8 @@ def test_what_is_measured_next_depends_on_what_was_published_alone(monkeypatch):
     def fixed(true, **asked):
         return np.arange(len(true)) * 4000 % 7001, noise_of(np.zeros_like(true), **asked)[1]
 
-    monkeypatch.setattr(rounds, "_scores", scores)
-    monkeypatch.setattr(rounds, "with_noise", fixed)
+    monkeypatch.setattr(table_rounds, "_scores", scores)
+    monkeypatch.setattr(one_round, "with_noise", fixed)
     monkeypatch.setattr(choosing, "_noisy_max", lambda values, *rest: len(values) // 3)
     listed = []
     for table in TABLES:

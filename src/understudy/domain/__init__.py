@@ -21,4 +21,5 @@ parsing.py       reading what a rule says
 satisfying.py    rows that satisfy the rules
 skeleton.py      the public rows of the synthetic table, and how many
 formulas.py      formulas that may be evaluated
+terms.py         plain terms of formulas, computed without reading them anew
 """

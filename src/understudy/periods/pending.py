@@ -3,7 +3,7 @@
 policy -> schema and model, refused if they changed
        -> the table, refused if the policy was calibrated on it
        -> the ledger, refused if it is another population's, or this period cannot come next
-       -> anchor: the latest earlier period's θ, else the policy's, else the ladder
+       -> anchor: the latest earlier period's θ, else the policy's, else none
        -> synthesize, charged under the ledger's lock
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from understudy.adapters.loading import rebuild_model
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
 from understudy.domain.records import Held
@@ -28,9 +29,8 @@ from understudy.ledger.statement import price, stated, statement_of
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import Plan
-from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
-from understudy.periods.period import Period, check_next, latest_release
+from understudy.periods.period import Latest, Period, check_next, latest_release
 from understudy.periods.policy import Policy, reference_file
 from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
@@ -65,7 +65,7 @@ class PendingRelease:
     """As it goes on from the period before."""
     anchor: str
     """Where the anchor comes from, in words."""
-    latest: tuple[Period, dict[str, Any]] | None
+    latest: Latest | None
     """The period before this one, and its θ."""
     memory: int | str = MEMORY
     """What a table may take."""
@@ -202,15 +202,16 @@ class PendingRelease:
         """Simulate the period before this one again from its θ, for the report to compare with."""
         if self.latest is None:
             return None
-        period, theta = self.latest
+        latest, model, balanced = self.latest, self.model, self.policy.balanced
+        if model is not None:
+            model = _model_of(latest, model)
         published = {
-            "parameters": theta,
-            "model": spec_of(self.mechanism, self.model),
+            "parameters": latest.theta,
+            "model": latest.model,
             "schema": self.schema.to_dict(),
         }
-        balanced = self.policy.balanced
-        return period.text, simulate(
-            published, skeleton, Source(None), model=self.model, balanced=balanced
+        return latest.period.text, simulate(
+            published, skeleton, Source(None), model=model, balanced=balanced
         )
 
 
@@ -277,7 +278,7 @@ class Quote:
         fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
             "period": pending.details["period"],
-            "follows": "none: the first" if pending.latest is None else pending.latest[0].text,
+            "follows": "none: the first" if pending.latest is None else pending.latest.period.text,
             "mechanism": policy.mechanism,
             "anchor": pending.anchor,
             "guarantee": f"{self.kind}: {self.kind.meaning}",
@@ -316,15 +317,23 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
         )
 
 
-def _mechanism(
-    policy: Policy, model: Model | None, latest: tuple[Period, dict[str, Any]] | None
-) -> tuple[Mechanism, str]:
+def _model_of(latest: Latest, model: Model) -> Model:
+    """Return the model of an earlier period: the policy's, for a whole table in its own groups."""
+    if latest.model == model.spec or model.in_turn is None:
+        return model
+    return rebuild_model(dict(latest.model), schema=model.schema)
+
+
+def _mechanism(policy: Policy, model: Model | None, latest: Latest | None) -> tuple[Mechanism, str]:
     """Return the policy's mechanism as it goes on from the latest period, and from where."""
-    built = policy.build(model, None if latest is None else latest[1])
+    if latest is None:
+        built = policy.build(model, None)
+    else:
+        built = policy.build(None if model is None else _model_of(latest, model), latest.theta)
     if built.earlier is EarlierTheta.UNUSED:
         return built, "none, as this mechanism needs none"
     if latest is not None:
-        return built, f"θ of period {latest[0]}"
+        return built, f"θ of period {latest.period}"
     if policy.anchor is not None:
         return built, "θ of the policy's public reference"
-    return built, "none: a ladder from nothing"
+    return built, "none: it starts from nothing"

@@ -237,7 +237,7 @@ class Release(_Attached):
             if internal.charge is None:
                 appear()
             else:
-                internal.charge.publish(self.parameters[0]["parameters"], appear)
+                internal.charge.publish(self.parameters[0], appear)
         return destination
 
     def _write_public(self, public: Path, answers: Sequence[Interval], *, parquet: bool) -> None:
