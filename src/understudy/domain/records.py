@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from understudy.domain.parts import Part
 from understudy.domain.rules import check_table
 from understudy.domain.schema import Schema
-from understudy.domain.tables import Columns, count_records
+from understudy.domain.tables import ENCODED, Columns, count_records
 from understudy.support.confidential import Confidential
 
 Wholes = NDArray[np.int64]
@@ -29,6 +29,8 @@ Vector = Callable[[Columns], Wholes]
 
 SAMPLE = 100_000
 """Records of a streamed table that are kept at random, for what is shown of it inside."""
+_SAMPLE_CELLS = 5_000_000
+"""Cells that they have together: fewer records of a wide table are kept."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -127,12 +129,13 @@ class Streamed(Records):
         """
         root = secrets.randbits(128) if seed is None else seed
         whole = sum(part.size for part in parts)
+        most = min(SAMPLE, _SAMPLE_CELLS // len(schema.having(*ENCODED)))
         # More of a part than will be wanted, unless its rows are far shorter than those of others.
-        quotas = [min(SAMPLE, 3 * SAMPLE * part.size // whole + 1000) for part in parts]
+        quotas = [min(most, 3 * most * part.size // whole + 1000) for part in parts]
         jobs = [(part, (root, k), quotas[k]) for k, part in enumerate(parts)]
         found = list(run(partial(_inspected, schema, batch), jobs))
         known = [replace(p, rows=rows) for p, (rows, _) in zip(parts, found, strict=True)]
-        sample = _smallest([kept for _, kept in found], SAMPLE)
+        sample = _smallest([kept for _, kept in found], most)
         return cls(tuple(known), schema, batch, run, sample.records)
 
     @property
