@@ -8,7 +8,7 @@ from command_line import BETA, CHAINS, HISTOGRAM, JOB
 from understudy import cli
 from understudy.domain import tables
 from understudy.ledger.ledger import Ledger
-from understudy.mechanisms import BY_NAME, rounds
+from understudy.mechanisms import BY_NAME, one_round
 from understudy.samplers import diagnostics, nuts
 
 
@@ -497,7 +497,7 @@ def test_a_delta_for_a_mechanism_without_one(says, mechanism):
 
 def test_a_delta_and_a_ledger_without_one(says, desk, monkeypatch):
     Ledger.create(desk / "ledger.db", budget=9.0, adjacency="add-remove")
-    monkeypatch.setattr(rounds, "with_noise", None)  # Nothing is drawn.
+    monkeypatch.setattr(one_round, "with_noise", None)  # Nothing is drawn.
     said = says(*JOB, *SUMMARY, "--delta", "1e-6", "--ledger", "ledger.db", code=3)
     assert "a budget of pure ε, and a release with a --delta has none" in said
     assert "nothing was charged" in said
