@@ -22,6 +22,7 @@ import pandas as pd
 import understudy as us
 from understudy.periods.calibration import Calibration, calibrate
 from understudy.periods.pending import PendingRelease
+from understudy.synthesis.large import whole
 from understudy.utility import max_ecdf
 
 RECORDS = 10_000
@@ -125,7 +126,7 @@ def jump(file: Path, epsilon: float, runs: int) -> None:
         print(f"CPS, policy of 1992 ({calibration.chosen.setting}), 2004 at ε = {epsilon:g}")
         model = us.beta(us.Schema.load(place / "cps.toml"))
         plain = us.synthesize(model, tables[2004], us.Unweighted(), tables=runs)
-        without = [max_ecdf(tables[2004]["earnings"], t["earnings"]) for t in plain.tables]
+        without = [max_ecdf(tables[2004]["earnings"], whole(t)["earnings"]) for t in plain.tables]
         private = []
         for run in range(runs):
             ledger = place / f"{run}.db"

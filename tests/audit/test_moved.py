@@ -21,7 +21,8 @@ RECORDS = columns_of([[row] for row in itertools.product((0, 1), (-1, 0, 2), (0.
 
 
 def chosen_by(name):
-    return choose(errors_of(name, 3), TABLE, 2, allowance=PURE, source=Source(1))
+    errors = errors_of(name, 3)
+    return choose(errors, errors.counting(TABLE), 2, allowance=PURE, source=Source(1))
 
 
 def summed(scale):

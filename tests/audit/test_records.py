@@ -15,7 +15,7 @@ from understudy.audit.records import (
     joined,
     most_counted,
 )
-from understudy.domain.skeleton import count_records
+from understudy.domain.tables import count_records
 
 COUNT = CONFIDENTIAL | {"type": "count", "bounds": [2, 60]}
 WIDE = CONFIDENTIAL | {"type": "continuous", "bounds": [-5, 1e9]}

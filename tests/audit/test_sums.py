@@ -12,7 +12,7 @@ from understudy.audit.sums import SumBench, simulated_request
 from understudy.errors import BadInput
 from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import ScoreContribution
-from understudy.mechanisms import Summary, choosing, rounds
+from understudy.mechanisms import Summary, choosing, one_round
 from understudy.models.record.declared import as_declared
 from understudy.privacy.guarantee import Adjacency
 
@@ -137,13 +137,13 @@ def test_a_clip_that_is_off_by_a_few_units_of_millions_is_found():
 
 @pytest.mark.parametrize("adjacency", BOTH)
 def test_noise_of_half_the_scale_is_found(monkeypatch, adjacency):
-    right = rounds.with_noise
+    right = one_round.with_noise
 
     def half(true, *, sensitivity, allowance, source):
         twice = Allowance(epsilon=2 * allowance.epsilon)
         return right(true, sensitivity=sensitivity, allowance=twice, source=source)
 
-    monkeypatch.setattr(rounds, "with_noise", half)
+    monkeypatch.setattr(one_round, "with_noise", half)
     found = audit(Summary(epsilon=0.1, adjacency=adjacency), adjacency=adjacency)
     assert found.claimed == 0.1
     assert found.largest_log_ratio == pytest.approx(0.2, rel=0.2)

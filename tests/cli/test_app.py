@@ -95,17 +95,17 @@ def test_an_unknown_command_suggests_the_nearest(says):
     assert "'synthesize'" in says("synthesise")
 
 
-@pytest.mark.parametrize("place", ["encode", "decode", "read", "write"])
+@pytest.mark.parametrize("place", ["encode", "decode", "read", "write_all"])
 def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, place):
     def fail(*arguments, **keywords):
         raise RuntimeError(f"could not handle {survey.secret}")
 
     import understudy.domain.frames
-    import understudy.synthesis.preparation
+    import understudy.synthesis.reading
     import understudy.synthesis.run
 
     synthesis = understudy.synthesis
-    for module in (tables, understudy.domain.frames, synthesis.preparation, synthesis.run):
+    for module in (tables, understudy.domain.frames, synthesis.reading, synthesis.run):
         if hasattr(module, place):
             monkeypatch.setattr(module, place, fail)
     sentence = says(*JOB, *HISTOGRAM, code=70)

@@ -3,6 +3,8 @@
 import json
 import math
 import shutil
+import subprocess
+import sys
 
 import pytest
 
@@ -161,3 +163,21 @@ def test_balanced_rows_are_drawn_where_they_are_asked_for(released, tmp_path):
     one, other = (salaries(f"{name}.csv", "--balanced") for name in "ab")
     assert max_ecdf(one, other) < 1.5 / 400
     assert max_ecdf(one, salaries("c.csv")) > 2.5 / 400
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_a_full_disk_leaves_nothing_half_written(released, extension, tmp_path):
+    """A limit on the size of files stands for a disk that is full."""
+    words = ["sample", str(released), "--rows", "200000", "-o", str(tmp_path / f"m.{extension}")]
+    code = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "from understudy import cli\n"
+        f"sys.exit(cli.run({words!r}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "File too large" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert names(tmp_path) == {"public"}

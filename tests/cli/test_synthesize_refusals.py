@@ -8,7 +8,7 @@ from command_line import BETA, CHAINS, HISTOGRAM, JOB
 from understudy import cli
 from understudy.domain import tables
 from understudy.ledger.ledger import Ledger
-from understudy.mechanisms import BY_NAME, rounds
+from understudy.mechanisms import BY_NAME, one_round
 from understudy.samplers import diagnostics, nuts
 
 
@@ -36,7 +36,7 @@ def test_a_table_without_a_header(says, desk, survey):
 
 def test_a_directory_in_place_of_a_table(says, desk):
     (desk / "folder.csv").mkdir()
-    assert "not a file" in says("synthesize", "folder.csv", *JOB[2:], *BETA)
+    assert "there is no file in folder.csv" in says("synthesize", "folder.csv", *JOB[2:], *BETA)
 
 
 def test_a_table_of_an_unknown_format(says, desk, survey):
@@ -497,7 +497,7 @@ def test_a_delta_for_a_mechanism_without_one(says, mechanism):
 
 def test_a_delta_and_a_ledger_without_one(says, desk, monkeypatch):
     Ledger.create(desk / "ledger.db", budget=9.0, adjacency="add-remove")
-    monkeypatch.setattr(rounds, "with_noise", None)  # Nothing is drawn.
+    monkeypatch.setattr(one_round, "with_noise", None)  # Nothing is drawn.
     said = says(*JOB, *SUMMARY, "--delta", "1e-6", "--ledger", "ledger.db", code=3)
     assert "a budget of pure ε, and a release with a --delta has none" in said
     assert "nothing was charged" in said

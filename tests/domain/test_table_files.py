@@ -112,7 +112,8 @@ def test_rows_are_counted_across_chunks(tmp_path, monkeypatch):
 def test_paths_that_are_no_table_are_refused(tmp_path):
     assert "there is no file" in refusal(tables.read, tmp_path / "none.csv")
     (tmp_path / "folder.csv").mkdir()
-    assert "is not a file" in refusal(tables.read, tmp_path / "folder.csv")
+    assert "there is no file in" in refusal(tables.read, tmp_path / "folder.csv")
+    assert "there is no file" in refusal(tables.read, tmp_path / "none-*.csv")
     for name in ("t.xlsx", "t", "t.csv.gz"):
         sentence = refusal(tables.read, saved(tmp_path / name, "a\n1\n"))
         assert ".csv, .parquet, .dta, .sas7bdat, .xpt, .sav" in sentence
@@ -220,3 +221,21 @@ def test_other_formats_are_not_written_and_the_disk_may_refuse(tmp_path):
     for suffix in table_files.WRITABLE:
         with pytest.raises(OSError, match="t"):
             tables.write(frame, tmp_path / "missing" / f"t{suffix}")
+
+
+def test_the_files_of_a_folder_or_a_pattern_are_one_table(tmp_path):
+    for name in ("b", "a", "_metadata", ".hidden"):
+        saved(tmp_path / f"{name}.csv", f"x\n{name}\n")
+    assert list(tables.read(tmp_path)["x"]) == ["a", "b"]
+    assert list(tables.read(tmp_path / "[ab].csv")["x"]) == ["a", "b"]
+    assert list(tables.read(tmp_path / "_*.csv")["x"]) == ["_metadata"]
+
+
+def test_files_that_are_not_of_one_table_are_refused(tmp_path):
+    saved(tmp_path / "a.csv", "x\n1\n")
+    saved(tmp_path / "b.csv", "y\n1\n")
+    assert "b.csv has other columns than" in refusal(tables.read, tmp_path)
+    saved(tmp_path / "notes.txt", "-")
+    assert "must all end in .csv or all in .parquet" in refusal(tables.read, tmp_path)
+    (tmp_path / "year=2024").mkdir()
+    assert "has folders in it: name the files" in refusal(tables.read, tmp_path)

@@ -85,7 +85,8 @@ def test_lengths_whose_sums_would_not_be_exact_are_refused():
 def test_a_sum_of_squares_in_floating_point_never_passes_for_less_than_the_limit(entries):
     """Also where single squares or their sum are beyond what a float64 holds exactly."""
     exact = sum(entry**2 for entry in entries)
-    floating = float(_power(jnp.asarray([entries], dtype=jnp.float64), 2)[0, 0])
+    column = jnp.asarray(entries, dtype=jnp.float64)[:, None]
+    floating = float(_power(column, 2)[0, 0])
     assert (floating <= 2**52) == (exact <= 2**52)
     if exact <= 2**53:
         assert int(floating) == exact
@@ -135,6 +136,27 @@ def test_a_record_contributes_the_same_wherever_it_stands(name):
             alone = {key: values[part] for key, values in columns.items()}
             np.testing.assert_array_equal(contribution.each(alone), each[part])
         np.testing.assert_array_equal(contribution.total(columns), each.sum(axis=0))
+
+
+@pytest.mark.parametrize("name", ["beta", "beta regression", "missing"])
+def test_sums_of_pieces_of_any_size_are_those_of_the_whole(name):
+    """Bit for bit, in more than one block, with records at the edges of the domain anywhere."""
+    model, few = OUTCOMES[name]
+    generator = np.random.default_rng(3)
+    chosen = generator.integers(8, size=70_001)
+    columns = {key: values[chosen] for key, values in few.items()}
+    inner = generator.random(70_001) < 0.9999
+    columns["x"] = np.where(inner, generator.beta(0.6, 2, 70_001), columns["x"])
+    scores = scores_of(model, count=7)
+    whole = scores.total(columns)
+    assert whole[-1] == 7 * 70_001
+    for ends in ([1], [4096, 4097, 65_536], [65_535, 65_537, 70_000]):
+        starts, stops = [0, *ends], [*ends, 70_001]
+        pieces = [
+            scores.total({key: values[a:b] for key, values in columns.items()})
+            for a, b in zip(starts, stops, strict=True)
+        ]
+        np.testing.assert_array_equal(sum(pieces), whole)
 
 
 def test_scores_are_clipped_gradients_against_differences():

@@ -9,6 +9,7 @@ import understudy as us
 from summaries import PUBLIC, SHARE
 from understudy.inference.cells import coarse
 from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution
+from understudy.inference.directions import _LENGTHS
 from understudy.inference.shares import STEPS, Shares
 from understudy.models.record.declared import as_declared
 
@@ -153,3 +154,10 @@ def test_public_columns_take_no_part():
     }  # fmt: skip
     scores = scores_of(model)
     assert np.abs(scores.total(columns)).sum() <= scores.bound
+
+
+@pytest.mark.parametrize(("weight", "fewest"), [(False, 10**10), (True, 10**8)])
+def test_sums_of_as_many_rows_as_are_taken_fit_into_64_bits(weight, fewest):
+    shares = Shares.declared(schema_of(unit=False, weight=weight))
+    longest = round(max(_LENGTHS) * UNIT) * shares.whole
+    assert fewest <= shares.most_summed < 2**63 // longest + 1

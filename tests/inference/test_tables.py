@@ -42,7 +42,7 @@ def pairs_of(schema, groups=6):
 
 def contributions(norm=1):
     own = [tables.variables_of(SCHEMA)[column.name] for column in SCHEMA.confidential]
-    return tables.one_way(MODEL, own, norm), tables.two_way(MODEL, pairs_of(SCHEMA), norm)
+    return tables.weighted(MODEL, own, (), norm), tables.weighted(MODEL, (), pairs_of(SCHEMA), norm)
 
 
 def test_pairs_are_of_two_columns_one_of_which_is_confidential():

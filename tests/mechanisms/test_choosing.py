@@ -16,7 +16,7 @@ from summaries import ANSWER, CONFIDENTIAL, PUBLIC
 from understudy.inference.allowance import Allowance
 from understudy.inference.cells import Cells, Pair
 from understudy.inference.contribution import TableContribution
-from understudy.mechanisms import Summary, choosing, rounds
+from understudy.mechanisms import Summary, choosing, one_round, table_rounds
 from understudy.mechanisms.choosing import PairErrors, choose
 from understudy.support.randomness import Source
 from understudy.synthesis.preparation import prepare
@@ -90,7 +90,7 @@ def test_a_record_moves_no_score_by_more_than_the_sensitivity(name, data):
     assert whole.dtype == np.int64
     assert np.abs(whole - less).max() <= errors.bound
     if SCHEMAS[name].unit is None:
-        moved = errors.moved(errors.surplus(left), columns_of([records[place]]))
+        moved = errors.moved(errors.surplus(errors.counting(left)), columns_of([records[place]]))
         assert moved.tolist() == [(whole - less).tolist()]
 
 
@@ -177,7 +177,7 @@ def test_neighbouring_scores_change_no_chance_by_more_than_a_pick_costs(allowanc
 
 def made(count, allowance=PURE, seed=4, scores=SCORES):
     pairs = [("a", str(k)) for k in range(len(scores))]
-    errors = SimpleNamespace(pairs=pairs, scores=lambda columns: scores, bound=1)
+    errors = SimpleNamespace(pairs=pairs, scores_of=lambda counts: scores, bound=1)
     return choose(errors, {}, count, allowance=allowance, source=Source(seed))
 
 
@@ -331,18 +331,18 @@ def test_equal_counts_lead_to_the_same_choices_and_rounds_whatever_the_table(mon
 
 def test_what_is_measured_next_depends_on_what_was_published_alone(monkeypatch):
     """With what is published held fixed, no other table leads to other rounds or predictions."""
-    predicted, noise_of = [], rounds.with_noise
+    predicted, noise_of = [], one_round.with_noise
 
     class Watched(PairErrors):
-        def scores(self, columns):
+        def scores_of(self, counts):
             predicted[-1].append((sorted(self.pairs), self.size, self.noise, self.pool))
-            return super().scores(columns)
+            return super().scores_of(counts)
 
     def fixed(true, **asked):
         return np.arange(len(true)) * 4000 % 7001, noise_of(np.zeros_like(true), **asked)[1]
 
-    monkeypatch.setattr(rounds, "PairErrors", Watched)
-    monkeypatch.setattr(rounds, "with_noise", fixed)
+    monkeypatch.setattr(table_rounds, "PairErrors", Watched)
+    monkeypatch.setattr(one_round, "with_noise", fixed)
     monkeypatch.setattr(choosing, "_noisy_max", lambda values, *rest: len(values) // 3)
     listed = []
     for table in TABLES:

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import understudy as us
+from understudy.domain.records import Held
 from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import (
     Anchored,
@@ -37,7 +38,7 @@ def plan(mechanism, tables=1, size=2000):
         mechanism=mechanism,
         model=model,
         schema=SCHEMA,
-        columns={},
+        records=Held({}),
         skeleton=Skeleton({}, 10),
         size=size,
         sampler=mechanism.samplers(model)[0],

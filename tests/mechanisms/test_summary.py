@@ -14,7 +14,7 @@ from understudy.inference import contribution
 from understudy.inference.allowance import Allowance
 from understudy.inference.cells import coarse
 from understudy.inference.tables import table_plan
-from understudy.mechanisms import Summary, rounds, summary
+from understudy.mechanisms import Summary, one_round, summary
 from understudy.privacy.accounting import Cost, epsilon_at, rho_within
 from understudy.privacy.guarantee import Adjacency
 from understudy.privacy.rounding import at_most
@@ -150,15 +150,18 @@ def test_rounds_of_a_whole_table_cost_no_more_than_was_asked_for(
     assert spent > allowed * Fraction(1 - 1e-9)
 
 
-def test_a_whole_table_is_measured_from_the_beginning_every_time():
-    joint = us.joint(schema_of(size=30, y=YES))
+def test_it_follows_theta_and_of_a_whole_table_its_groups():
+    joint = us.joint(schema_of(size=30, x=SHARE, y=YES))
     theta = {p.name: np.zeros(p.shape).tolist() for p in joint.parameters}
     mechanism = Summary(epsilon=1.0)
-    assert mechanism.following(theta, joint).anchor is None
     assert mechanism.following(ANCHOR, BETA).anchor == ANCHOR
-    table = pd.DataFrame({"y": ["no", "yes"] * 15})
-    with pytest.raises(BadInput, match="leave out `anchor`"):
-        us.synthesize(joint, table, Summary(epsilon=1.0, anchor=theta), seed=1)
+    assert mechanism.following(theta, joint).anchor == theta
+    table = pd.DataFrame({"x": np.linspace(0.01, 0.2, 30), "y": ["no", "yes"] * 15})
+    release = us.synthesize(joint, table, mechanism, seed=1)
+    contents = release.parameters[0]
+    anchored = mechanism.following(contents["parameters"], release.model)
+    assert anchored.anchor == {k: contents[k] for k in ("model", "parameters")}
+    assert us.synthesize(joint, table, anchored, seed=1).guarantee.epsilon["add-remove"] == 1.0
 
 
 def test_contributions_are_never_bounded_by_another_norm_than_noise_is_for():
@@ -167,7 +170,7 @@ def test_contributions_are_never_bounded_by_another_norm_than_noise_is_for():
     for norm, allowance in ((1, Allowance(rho=1.0)), (2, Allowance(epsilon=1.0))):
         table = contribution.TableContribution(BETA, cells, norm=norm)
         with pytest.raises(ValueError, match="does not fit the norm"):
-            rounds._measured(request, table, allowance, "Table")
+            one_round.measure_sum(request, table, allowance, "Table")
 
 
 @pytest.mark.parametrize("delta", [0, 1, 2, -0.1, math.nan, "1e-6", True])

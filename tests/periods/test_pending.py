@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -12,6 +13,7 @@ from settling import settled
 from understudy.cli import run
 from understudy.periods.pending import PendingRelease
 from understudy.privacy.assumptions import ORIGINS
+from understudy.synthesis import reading
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +41,7 @@ def test_the_first_period_starts_from_a_public_reference_or_from_nothing(office)
     shutil.copy(office / "POLICY.reference.json", office / "INSIDE.reference.json")
     inside = PendingRelease.of(office / "INSIDE.toml", "2026-01", office / "ledger.db")
     assert inside.mechanism.anchor is None
-    assert inside.anchor == "none: a ladder from nothing"
+    assert inside.anchor == "none: it starts from nothing"
 
 
 def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
@@ -50,6 +52,14 @@ def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
     with pytest.raises(us.Refused, match="another period was released since"):
         february.release(office / "2.csv")
     assert entries(office) == before
+
+
+def test_a_table_that_is_not_held_cannot_be_told_from_the_reference(office, monkeypatch):
+    monkeypatch.setattr(reading, "_LETTER", 2**40)
+    pending = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
+    summed = replace(pending, mechanism=us.Summary(epsilon=0.5))
+    with pytest.raises(us.BadInput, match="whether it is the policy's own reference can be seen"):
+        summed.quote(office / "1.csv")
 
 
 def test_a_quote_is_what_the_release_then_costs(office):
@@ -109,3 +119,37 @@ def test_a_policy_s_rows_may_be_balanced(office):
         assert made.parameters[0]["balanced"] is True
         assert "The rows are balanced" in str(made.guarantee)
         made.write(office / period)
+
+
+@pytest.mark.slow
+def test_a_whole_table_goes_on_from_the_groups_of_the_period_before(tmp_path):
+    """Groups are θ's own, so the ledger keeps the model with it, and the report compares."""
+    generator = np.random.default_rng(0)
+    declared = {"role": "confidential", "type": "categorical", "levels": ["F", "M"]}
+    text = (
+        "[table]\nsize = 400\n"
+        '[columns.pay]\nrole = "confidential"\ntype = "continuous"\nbounds = [0, 100]\n'
+        '[columns.sex]\nrole = "confidential"\ntype = "categorical"\nlevels = ["F", "M"]\n'
+    )
+    (tmp_path / "pay.toml").write_text(text)
+    for number in range(3):
+        sex = generator.choice(declared["levels"], 400)
+        pay = 100 * generator.beta(2, np.where(sex == "F", 6, 4))
+        pd.DataFrame({"pay": pay, "sex": sex}).to_csv(tmp_path / f"{number}.csv", index=False)
+    settled(
+        tmp_path / "0.csv", reference_is="public", schema=tmp_path / "pay.toml", model="joint",
+        epsilon=1.0, mechanisms=["summary"], draws=1, population="staff", budget=2.0,
+    ).write(tmp_path / "POLICY.toml", schema=tmp_path / "pay.toml")  # fmt: skip
+    ledger = us.Ledger.create(
+        tmp_path / "ledger.db", budget=2.0, adjacency="add-remove", population="staff"
+    )
+    spec = {"name": "joint", "order": ["sex", "pay"]}
+    for number in (1, 2):
+        pending = PendingRelease.of(tmp_path / "POLICY.toml", f"2026-0{number}", ledger)
+        made = pending.release(tmp_path / f"{number}.csv")
+        made.write(tmp_path / f"out{number}")
+        assert made.guarantee.stages == 1, "the reference is an anchor, too"
+        assert pending.mechanism.anchor["model"].items() >= spec.items()
+    first, second = (us.read_anchor(tmp_path / f"out{k}/public", pending.model) for k in (1, 2))
+    assert pending.mechanism.anchor["parameters"] == first["parameters"] != second["parameters"]
+    assert "2026-01" in (tmp_path / "out2/internal/report.html").read_text("utf-8")

@@ -7,8 +7,10 @@ import pytest
 import understudy as us
 from ledgers import ROWS
 from understudy.errors import BadInput, Refused
-from understudy.periods.period import Period, check_next, latest_release
+from understudy.periods.period import Latest, Period, check_next, latest_release
 from understudy.privacy.accounting import Cost
+
+SPEC = {"name": "beta"}
 
 
 def terms(period, **changes):
@@ -32,7 +34,7 @@ def charge(ledger, asked):
 
 def release(ledger, asked, theta=None):
     entry = charge(ledger, asked)
-    ledger.publish(entry, details={"theta": theta or {"phi": 0.5}})
+    ledger.publish(entry, details={"theta": theta or {"phi": 0.5}, "model": SPEC})
 
 
 @pytest.mark.parametrize(
@@ -65,7 +67,7 @@ def test_periods_in_order_are_charged_and_the_latest_theta_is_the_anchor(ledger)
     assert latest_release(ledger.chain()) is None
     release(ledger, terms("2026-01"), {"phi": 0.25})
     release(ledger, terms("2026-03"), {"phi": 0.75})
-    assert latest_release(ledger.chain()) == (Period("2026-03"), {"phi": 0.75})
+    assert latest_release(ledger.chain()) == Latest(Period("2026-03"), {"phi": 0.75}, SPEC)
     assert ledger.left() == 8.0
 
 
@@ -94,9 +96,11 @@ def test_a_charge_without_publication_blocks_until_it_is_called_abandoned(ledger
     ledger.abandon(1)
     release(ledger, terms("2026-01"), {"phi": 0.1})
     assert ledger.spent().epsilon == 2.0, "what was charged stays charged"
-    assert latest_release(ledger.chain()) == (Period("2026-01"), {"phi": 0.1})
+    assert latest_release(ledger.chain()) == Latest(Period("2026-01"), {"phi": 0.1}, SPEC)
     release(ledger, terms("2026-02"), {"phi": 0.2})
-    assert latest_release(ledger.chain()) == (Period("2026-02"), {"phi": 0.2}), "told once"
+    assert latest_release(ledger.chain()) == Latest(Period("2026-02"), {"phi": 0.2}, SPEC), (
+        "told once"
+    )
 
 
 def test_what_was_abandoned_cannot_be_published_any_more(ledger):
@@ -107,7 +111,7 @@ def test_what_was_abandoned_cannot_be_published_any_more(ledger):
     with pytest.raises(BadInput, match=r"entry 1 of .* was abandoned"):
         ledger.publish(entry, details={"theta": {}}, appear=lambda: shown.append("visible"))
     assert shown == []
-    assert latest_release(ledger.chain()) == (Period("2026-02"), {"phi": 0.3})
+    assert latest_release(ledger.chain()) == Latest(Period("2026-02"), {"phi": 0.3}, SPEC)
 
 
 @pytest.mark.parametrize(

@@ -359,7 +359,7 @@ def test_the_same_release_gives_the_same_card():
 
 
 def test_a_card_knows_the_guarantee_the_schema_and_the_synthetic_tables_and_nothing_else():
-    known = ["guarantee", "schema", "tables", "rounds", "combined", "answers", "warning"]
+    known = ["guarantee", "schema", "tables", "rounds", "rows", "combined", "answers", "warning"]
     assert list(inspect.signature(render_card).parameters) == known
     seen, todo = set(), [card.__name__]
     root = Path(us.__file__).parent

@@ -88,7 +88,7 @@ def test_a_failure_at_any_moment_leaves_nothing_behind(tmp_path, monkeypatch, wh
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     if when == "table":
-        monkeypatch.setattr(tables, "write", full)
+        monkeypatch.setattr(tables, "write_all", full)
     elif when == "move":
         monkeypatch.setattr("understudy.synthesis.release._move_into_place", full)
     with pytest.raises(OSError, match="No space"):

@@ -21,8 +21,8 @@ def test_rows_come_from_the_published_parameters_alone(monkeypatch):
 
     monkeypatch.setattr(
         synthesis,
-        "simulate",
-        lambda published, plan, source, **settings: simulation.simulate(
+        "simulated",
+        lambda published, plan, source, **settings: simulation.simulated(
             published, plan, Source(9), **settings
         ),
     )

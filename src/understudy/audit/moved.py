@@ -126,7 +126,7 @@ class PublishedChoice(Published):
 
     @cached_property
     def _surplus(self) -> tuple[Wholes, ...]:
-        return tuple(self.choice.errors.surplus(self.columns))
+        return tuple(self.choice.errors.surplus(self.choice.errors.counting(self.columns)))
 
     def each(self, records: Columns) -> Wholes:
         """Return by what each record moves every score.

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from understudy.audit.records import chosen, joined
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.inference.contribution import Contribution, Wholes
 from understudy.mechanisms.choosing import PairErrors
 
@@ -79,7 +78,7 @@ def fault_of_scores(
     shuffled = errors.scores(chosen(table, generator.permutation(count)))
     if not _same(whole, shuffled):
         return "depend on the order of the records"
-    added = errors.moved(errors.surplus(table), records)
+    added = errors.moved(errors.surplus(errors.counting(table)), records)
     for number in range(count_records(records)):
         more = errors.scores(joined(table, chosen(records, [number])))
         if not _same(more - whole, added[number]):

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from understudy.domain.dates import iso
 from understudy.domain.schema import Column, Role, Schema, Type
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.inference.slopes import MARGIN
 from understudy.models.record.missing import is_missing
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from understudy.audit.moved import answer, question
 from understudy.audit.records import chosen, joined
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.records import Held
+from understudy.domain.tables import Columns, count_records
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
 from understudy.mechanisms import Request
@@ -43,7 +43,7 @@ def fault_of_rounds(
     first = next(each for each in measured if isinstance(each, Measurement))
     others = exchanged(first.contribution, columns, pool, generator)
     for table in (half, others):
-        request = replace(fresh(), columns=table)
+        request = replace(fresh(), records=Held(table))
         again = request.mechanism.measures(request)
         for number, (one, other) in enumerate(zip(measured, again, strict=True), start=1):
             if question(one) != question(other):

@@ -25,6 +25,7 @@ from understudy.audit.search import (
     largest_gap,
 )
 from understudy.audit.sums import asked, audit_sums
+from understudy.domain.records import Held
 from understudy.domain.schema import LARGEST_UNIT, Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import BadInput
@@ -168,7 +169,7 @@ def _request(mechanism: Mechanism, model: Model, base: Base, *, size: int, seed:
         mechanism=mechanism,
         model=model,
         schema=model.schema,
-        columns=base.columns(model, base.others),
+        records=Held(base.columns(model, base.others)),
         skeleton=Skeleton({}, size),
         size=size,
         sampler=resolve_sampler("auto", mechanism, model),

@@ -29,8 +29,9 @@ from understudy.audit.moved import Published, published
 from understudy.audit.records import Domain, chosen, in_words, joined, most_counted
 from understudy.audit.replayed import fault_of_rounds
 from understudy.audit.result import Audit, Curve, Round
-from understudy.domain.skeleton import Skeleton, count_records
-from understudy.domain.tables import Columns
+from understudy.domain.records import Held
+from understudy.domain.skeleton import Skeleton
+from understudy.domain.tables import Columns, count_records
 from understudy.errors import BadInput
 from understudy.inference.contribution import Wholes
 from understudy.inference.measurement import Measurement
@@ -141,7 +142,7 @@ def simulated_request(
         mechanism=mechanism,
         model=model,
         schema=schema,
-        columns=schema.standing_alone({**public, **made}),
+        records=Held(schema.standing_alone({**public, **made})),
         skeleton=Skeleton(public, n, copied=bool(public)),
         size=n,
         sampler=resolve_sampler("auto", mechanism, model),

@@ -30,7 +30,11 @@ class Exit(IntEnum):
 
 Data = Annotated[
     Path,
-    typer.Argument(metavar="DATA", help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav."),
+    typer.Argument(
+        metavar="DATA",
+        help="Table: .csv, .parquet, .dta, .sas7bdat, .xpt or .sav; or a folder, or a pattern in "
+        "quotes, of .csv or .parquet files.",
+    ),
 ]
 SchemaFile = Annotated[Path, typer.Option("--schema", help="Schema that declares the table.")]
 Seed = Annotated[
@@ -51,6 +55,17 @@ Family = Annotated[
 Prior = Annotated[
     list[str] | None,
     typer.Option(help="Prior of a formula's parameter, such as 'Intercept=normal(0, 1)'."),
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        help="What a table may take, such as 1GiB; summary reads a larger one batch by batch, and "
+        "larger synthetic ones are simulated as they are written."
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(help="Address of a Dask scheduler, such as tcp://host:8786, to read the table."),
 ]
 Parquet = Annotated[bool, typer.Option("--parquet", help="Write Parquet beside CSV.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Exit, Parquet, Quiet, tell, warn
+from understudy.cli.options import Exit, Memory, Parquet, Quiet, tell, warn
 from understudy.privacy.rounding import plain
 
 
@@ -26,6 +26,7 @@ def release(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be spent, and do nothing.")
     ] = False,
+    memory: Memory = "1GiB",
     parquet: Parquet = False,
     quiet: Quiet = False,
 ) -> None:
@@ -43,7 +44,9 @@ def release(
 
     check_destination(out, force=None)
     with shown(quiet=quiet) as progress:
-        pending = PendingRelease.of(policy, period, ledger, model=model, progress=progress)
+        pending = PendingRelease.of(
+            policy, period, ledger, model=model, memory=memory, progress=progress
+        )
         if dry_run:
             quote = pending.quote(table, progress=progress)
         else:

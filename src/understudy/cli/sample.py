@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from understudy.cli.options import Balanced, Quiet, check_new, tell
+from understudy.cli.options import Balanced, Memory, Quiet, check_new, tell
 
 
 def sample(
@@ -27,6 +27,7 @@ def sample(
         str | None, typer.Option(help="path/to/file.py:function, if the release was made with it.")
     ] = None,
     balanced: Balanced = False,
+    memory: Memory = "1GiB",
     seed: Annotated[int | None, typer.Option(help="Fix the randomness.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     quiet: Quiet = False,
@@ -36,14 +37,21 @@ def sample(
     from understudy.support.files import written_atomically
     from understudy.support.progress import shown, stage
     from understudy.synthesis import simulation
+    from understudy.synthesis.large import in_batches
 
     tables.check_writable(out)
     check_new(out, force=force, what="file")
     with shown(quiet=quiet) as progress, stage(progress, "Sampling"):
-        frame = simulation.sample(
-            public, rows=rows, predictors=predictors, model=model, balanced=balanced, seed=seed
+        table = simulation.sample_large(
+            public,
+            rows=rows,
+            predictors=predictors,
+            model=model,
+            balanced=balanced,
+            seed=seed,
+            memory=memory,
         )
         with written_atomically(out) as file:
-            tables.write(frame, file)
+            tables.write_all(in_batches(table), file)
     if not quiet:
         tell(f"{rows:,} rows written to {out}, at no further cost.")

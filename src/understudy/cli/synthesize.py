@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,11 @@ from understudy.cli.options import (
     Data,
     Family,
     Force,
+    Memory,
     Parquet,
     Prior,
     Quiet,
+    Scheduler,
     SchemaFile,
     Seed,
     load,
@@ -25,6 +27,7 @@ from understudy.errors import BadInput
 
 if TYPE_CHECKING:
     from understudy.mechanisms import Mechanism
+    from understudy.models.base import Model
     from understudy.synthesis.release import Release
 
 
@@ -113,6 +116,8 @@ def synthesize(
     ledger: Annotated[
         str | None, typer.Option(help="Ledger to charge before anything is drawn.")
     ] = None,
+    memory: Memory = "1GiB",
+    scheduler: Scheduler = None,
     parquet: Parquet = False,
     seed: Seed = None,
     accept_poor_mixing: Annotated[
@@ -153,12 +158,7 @@ def synthesize(
     with shown(quiet=quiet) as progress:
         built = load(model, declared, family, prior, progress)
         if built is not None and anchor is not None:
-            from understudy.mechanisms.published import read_anchor, read_draws
-
-            chosen = replace(chosen, anchor=read_anchor(anchor, built))  # type: ignore[call-arg]
-            if carry:
-                draws = read_draws(anchor, built)
-                chosen = replace(chosen, carried=draws)  # type: ignore[call-arg]
+            chosen = _anchored(chosen, anchor, built, carry=carry)
         if built is not None and reference is not None:
             from understudy.mechanisms.reference import reference as learn
 
@@ -180,12 +180,24 @@ def synthesize(
             destination=out,
             seed=seed,
             accept_poor_mixing=accept_poor_mixing,
+            memory=memory,
+            scheduler=scheduler,
             progress=progress,
         )
         with stage(progress, "Writing"):
             release.write(out, force=force, parquet=parquet)
     if not quiet:
         _say(out, release, chosen, asked=rows)
+
+
+def _anchored(mechanism: Mechanism, anchor: Path, model: Model, *, carry: bool) -> Mechanism:
+    """Return the mechanism anchored at an earlier release, with what that knew if asked to."""
+    from understudy.mechanisms.published import read_anchor, read_draws
+
+    known: Any = {"anchor": read_anchor(anchor, model)}
+    if carry:
+        known["carried"] = read_draws(anchor, model)
+    return replace(mechanism, **known)
 
 
 def _say(directory: Path, release: Release, mechanism: Mechanism, *, asked: int | None) -> None:

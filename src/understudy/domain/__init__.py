@@ -11,6 +11,8 @@ tables.py        coding tables by the schema, and decoding synthetic ones
 cells.py         cells as text, numbers and days
 table_files.py   tables in files
 frames.py        tables of any library
+parts.py         files too large to be held, in parts that are read again and again
+records.py       the records of a table, held or streamed, as what can be summed over
 identifiers.py   repeated ids, which ask who is protected
 fingerprints.py  by what a reference table is recognised
 rules.py         structural rules of the schema
@@ -20,4 +22,5 @@ satisfying.py    rows that satisfy the rules
 weighing.py      rows as often as their survey weights say
 skeleton.py      the public rows of the synthetic table, and how many
 formulas.py      formulas that may be evaluated
+terms.py         plain terms of formulas, computed without reading them anew
 """

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.domain.column import Role, Type
+from understudy.domain.column import Column, Role, Type
 from understudy.domain.schema import Schema
 from understudy.domain.tables import numbers
 from understudy.errors import BadInput
@@ -42,19 +42,40 @@ _HOLDER = re.compile(rf"({_HOLDERS})(id|no|nr|num|number|code|key)?")
 
 def refuse_repeated_ids(frame: pd.DataFrame, schema: Schema, *, name: str) -> None:
     """Refuse a table with repeated ids, unless the schema says what is protected."""
-    if schema.unit is not None or schema.row_is_unit:
-        return
-    for column in schema.columns:
-        known = column.role is not Role.SURVEY_WEIGHT and column.type is not Type.CONTINUOUS
-        if not known or column.name not in frame.columns or not sounds_like_an_id(column.name):
-            continue
-        if _repeats(frame[column.name]):
+    for column in unsure_ids(schema):
+        if column.name in frame.columns and _repeats(frame[column.name]):
             raise BadInput(
                 f"column {column.name!r} of {name} looks like an id and repeats, so somebody may "
                 f"have several rows: give it role = 'unit' to protect all rows of one "
                 f"{column.name!r} together, or write unit = 'row' under [table] if each row is to "
                 "be protected by itself."
             )
+
+
+def refuse_unsure_ids(schema: Schema, *, name: str) -> None:
+    """Refuse a table too large to look for repeated ids in, unless the schema says what they are.
+
+    To find that none of many millions of ids occurs twice, all of them would have to be held.
+    """
+    for column in unsure_ids(schema):
+        raise BadInput(
+            f"column {column.name!r} of {name} looks like an id, and the table is too large to "
+            f"look whether it repeats: give it role = 'unit' if somebody may have several rows, or "
+            f"write unit = 'row' under [table] if each row is to be protected by itself."
+        )
+
+
+def unsure_ids(schema: Schema) -> list[Column]:
+    """Return the columns that may be ids, as far as their declarations tell."""
+    if schema.unit is not None or schema.row_is_unit:
+        return []
+    return [
+        column
+        for column in schema.columns
+        if column.role is not Role.SURVEY_WEIGHT
+        and column.type is not Type.CONTINUOUS
+        and sounds_like_an_id(column.name)
+    ]
 
 
 def sounds_like_an_id(name: str) -> bool:

@@ -141,14 +141,17 @@ def holds(rules: Sequence[Rule], columns: Coded) -> NDArray[np.bool_]:
     return np.logical_and.reduce([rule.holds(columns) for rule in rules])
 
 
-def check_table(rules: Sequence[Rule], columns: Coded, *, name: str) -> None:
-    """Refuse a table that breaks a rule, by the place of the first offence."""
+def check_table(rules: Sequence[Rule], columns: Coded, *, name: str, first: int = 1) -> None:
+    """Refuse a table that breaks a rule, by the place of the first offence.
+
+    Of a table that is read piece by piece, `first` is the number of the first row of this one.
+    """
     for number, rule in enumerate(rules, start=1):
         broken = np.flatnonzero(~rule.holds(columns))
         if broken.size:
             others = " (and others)" if broken.size > 1 else ""
             raise BadInput(
-                f"row {broken[0] + 1}{others} of {name} breaks rule {number} of the schema, "
+                f"row {broken[0] + first}{others} of {name} breaks rule {number} of the schema, "
                 f"{str(rule)!r}: correct the table or the rule."
             )
 

@@ -6,16 +6,21 @@ where it is public anyway: under replace-one, or when public columns are copied 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from understudy.domain.records import Records
 from understudy.domain.schema import Schema
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.errors import BadInput
 from understudy.privacy.guarantee import Adjacency
 
-LARGEST_ROWS = 100_000_000
+LARGEST_ROWS = 1_000_000_000
+_LARGEST_MULTIPLIED = 100_000_000
+"""Rows up to which a table has more than its size, where nobody asked for a number."""
 
 
 @dataclass(frozen=True)
@@ -53,26 +58,48 @@ class Skeleton:
         Rows of the confidential table are shuffled: it may be sorted by a confidential column, and
         then the order of its public values would tell what no ε accounts for.
         """
+        return next(self.in_batches(generator, self.rows, balanced=balanced))
+
+    def in_batches(
+        self, generator: np.random.Generator, batch: int, *, balanced: bool = False
+    ) -> Iterator[Columns]:
+        """Yield the same rows so many at a time; of a table without public columns, nothing each.
+
+        Args:
+            generator: Where chance comes from.
+            batch: Rows of each but the last.
+            balanced: Whether no row is taken once more before all others are.
+        """
+        choose = self._choice(generator, balanced=balanced)
+        for start in range(0, self.rows, batch):
+            chosen = choose(slice(start, min(start + batch, self.rows)))
+            yield {name: values[chosen] for name, values in self.public.items()}
+
+    def _choice(
+        self, generator: np.random.Generator, *, balanced: bool
+    ) -> Callable[[slice], slice | NDArray[np.int64]]:
+        """Return what chooses, for some rows after the other, where they are among the public."""
         available = count_records(self.public) if self.public else 0
         if available and self.reweighted:
             upto = np.cumsum(generator.standard_exponential(available))
-            chosen = np.searchsorted(upto / upto[-1], generator.random(self.rows), side="right")
-            return {name: values[chosen] for name, values in self.public.items()}
+            shares = upto / upto[-1]
+            return lambda some: np.searchsorted(
+                shares, generator.random(some.stop - some.start), side="right"
+            )
         if not available or (self.rows == available and not self.copied):
-            return self.public
+            return lambda some: some
         if self.rows == available:
-            chosen = generator.permutation(available)
-        elif balanced:
+            return generator.permutation(available).__getitem__
+        if balanced:
             # Which rows are taken, and where they stand, are both left to chance.
-            chosen = generator.permutation(np.resize(generator.permutation(available), self.rows))
-        else:
-            chosen = generator.integers(available, size=self.rows)
-        return {name: values[chosen] for name, values in self.public.items()}
+            chosen = np.resize(generator.permutation(available), self.rows)
+            return generator.permutation(chosen).__getitem__
+        return lambda some: generator.integers(available, size=some.stop - some.start)
 
 
 def skeleton_for(
     schema: Schema,
-    table: Columns,
+    table: Records,
     adjacency: Adjacency,
     *,
     rows: int | None = None,
@@ -85,14 +112,14 @@ def skeleton_for(
     """
     if separate == {}:
         raise BadInput("predictors were given, but the schema declares no public column.")
-    own = {column.name: table[column.name] for column in schema.public}
-    if separate is not None and _same_rows(separate, own):
+    names = [column.name for column in schema.public]
+    if separate is not None and _same_rows(separate, table, names):
         # Were they taken for copied ones, the guarantee would tell a table from its neighbours.
         raise BadInput(
             "the predictors are the table's own public rows: leave out `predictors`, so that they "
             "are copied and the guarantee says so, or give rows that come from elsewhere."
         )
-    public, copied = (own, bool(own)) if separate is None else (separate, False)
+    public, copied = (table.only(names), bool(names)) if separate is None else (separate, False)
     if rows is not None:
         return Skeleton(public, rows, copied=copied)
     if schema.size is not None:
@@ -100,7 +127,7 @@ def skeleton_for(
     if public:
         return Skeleton(public, _multiplied(count_records(public), times), copied=copied)
     if _keeps_size(adjacency, schema):
-        return Skeleton({}, _multiplied(count_records(table), times), true_size=True)
+        return Skeleton({}, _multiplied(table.count, times), true_size=True)
     raise BadInput(
         f"how many rows to synthesise is not known, and the number of records is protected under "
         f"{_protecting(adjacency)}: declare size under [table] in the schema, or give `rows`."
@@ -108,20 +135,21 @@ def skeleton_for(
 
 
 def _multiplied(size: int, times: int) -> int:
-    """Return so many times the size, up to what a table may have; never less than the size."""
-    return max(size, min(times * size, LARGEST_ROWS))
+    """Return so many times the size, up to a limit; never less than the size."""
+    return max(size, min(times * size, _LARGEST_MULTIPLIED))
 
 
-def _same_rows(one: Columns, other: Columns) -> bool:
-    """Whether two tables have the same rows, in whatever order."""
-    if count_records(one) != count_records(other):
+def _same_rows(one: Columns, table: Records, names: Sequence[str]) -> bool:
+    """Whether rows are those of a table, in whatever order."""
+    if count_records(one) != table.count:
         return False
+    other = table.only(names)
     places = [np.lexsort([table[name] for name in one]) for table in (one, other)]
     return all(np.array_equal(one[n][places[0]], other[n][places[1]]) for n in one)
 
 
 def with_public_size(
-    skeleton: Skeleton, schema: Schema, table: Columns, adjacency: Adjacency
+    skeleton: Skeleton, schema: Schema, table: Records, adjacency: Adjacency
 ) -> tuple[Skeleton, int]:
     """Return the size that stages and widths may depend on, and the skeleton that admits to it.
 
@@ -131,7 +159,7 @@ def with_public_size(
     if schema.size is not None:
         return skeleton, schema.size
     if skeleton.copied or _keeps_size(adjacency, schema):
-        return replace(skeleton, true_size=not skeleton.copied), count_records(table)
+        return replace(skeleton, true_size=not skeleton.copied), table.count
     raise BadInput(
         f"what the mechanism does depends on the size of the table, which is protected "
         f"under {_protecting(adjacency)}: declare size under [table] in the schema."
@@ -160,8 +188,3 @@ def in_order(public: Columns) -> Columns:
         return {}
     order = np.lexsort([public[name] for name in sorted(public)])
     return {name: values[order] for name, values in public.items()}
-
-
-def count_records(columns: Columns) -> int:
-    """Return the number of records of a table that has at least one column."""
-    return len(next(iter(columns.values())))

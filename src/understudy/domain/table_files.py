@@ -8,7 +8,9 @@ from __future__ import annotations
 import csv
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,28 +21,80 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READABLE = (".csv", ".parquet", ".dta", ".sas7bdat", ".xpt", ".sav")
-WRITABLE = (".csv", ".parquet")
+WRITABLE = STREAMABLE = (".csv", ".parquet")
 
 _CHUNK = 65_536
 
 
-def read(path: str | os.PathLike[str]) -> pd.DataFrame:
-    """Return the table that a file holds, unchecked.
+def read(table: str | os.PathLike[str]) -> pd.DataFrame:
+    """Return the table that one or more files hold, unchecked.
 
     CSV is read as text, so that a code such as 007 stays what it is. Stata, SAS and SPSS files
     give the stored codes, not their labels, and dates as the numbers that the file stores.
 
     Args:
-        path: The file, whose extension says in which format it is.
+        table: A file, whose extension says in which format it is; or a folder or a pattern, whose
+            files together are the table.
 
     Raises:
         BadInput: If it is missing, damaged, empty or of an unknown format.
     """
-    path = Path(path)
+    import pandas as pd
+
+    files = files_of(table)
+    frames = [_read_one(path) for path in files]
+    for path, frame in zip(files, frames, strict=True):
+        if set(frame.columns) != set(frames[0].columns):
+            raise BadInput(
+                f"{path} has other columns than {files[0]}: the files of one table have the same."
+            )
+    frame = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
+    if frame.empty:
+        raise BadInput(f"{table} has no records, only column names.")
+    return frame
+
+
+def files_of(table: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Return the files of a table: one, those of a folder, or those that a pattern fits, in order.
+
+    Hidden files of a folder, and those that begin with an underscore, are no parts of a table.
+
+    Args:
+        table: A file, a folder, or a pattern such as `year-*/part-*.parquet`.
+
+    Raises:
+        BadInput: There is none, or they are of several formats.
+    """
+    path = Path(table)
+    if path.is_dir():
+        entries = sorted(p for p in path.iterdir() if not p.name.startswith((".", "_")))
+        if any(entry.is_dir() for entry in entries):
+            raise BadInput(
+                f"{table} has folders in it: name the files of the table by a pattern such as "
+                f"'{path}/*/*.parquet'; what the names of folders say is not read."
+            )
+    elif has_magic(str(table)) and not path.exists():
+        entries = sorted(Path(found) for found in glob(str(table), recursive=True))
+    else:
+        return (path,)
+    if not entries:
+        raise BadInput(
+            f"there is no file in {table}." if path.is_dir() else f"there is no file {table}."
+        )
+    suffixes = {entry.suffix.lower() for entry in entries}
+    if len(suffixes) > 1 or not suffixes <= set(STREAMABLE):
+        raise BadInput(
+            f"the files of {table} must all end in {' or all in '.join(STREAMABLE)}: move the "
+            f"others elsewhere, or name those of the table by a pattern."
+        )
+    return tuple(entries)
+
+
+def _read_one(path: Path) -> pd.DataFrame:
     suffix = path.suffix.lower()
     if suffix not in READABLE:
         raise BadInput(f"{path} cannot be read; the file must end in {', '.join(READABLE)}.")
-    _check_readable(path)
+    check_readable(path)
     if suffix == ".csv":
         frame = _read_csv(path)
     elif suffix == ".parquet":
@@ -48,12 +102,15 @@ def read(path: str | os.PathLike[str]) -> pd.DataFrame:
     else:
         frame = _read_statistical(path, suffix)
     check_header(frame, name=str(path))
-    if frame.empty:
-        raise BadInput(f"{path} has no records, only column names.")
     return frame
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
+    """Refuse a file that is missing, empty or locked.
+
+    Args:
+        path: The file.
+    """
     if not path.exists():
         raise BadInput(f"there is no file {path}.")
     if not path.is_file():
@@ -68,10 +125,19 @@ def _check_readable(path: Path) -> None:
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
-    """Read CSV with the strict parser of the standard library.
+    import pandas as pd
+
+    return pd.concat(csv_frames(path), ignore_index=True)
+
+
+def csv_frames(path: Path) -> Iterator[pd.DataFrame]:
+    """Yield a CSV file, some records at a time, by the strict parser of the standard library.
 
     The faster ones forgive what loses records without a word: rows of the wrong length, and a
     stray quotation mark that swallows the lines up to the next one.
+
+    Args:
+        path: The file; one without records gives one frame without rows.
     """
     import pandas as pd
 
@@ -81,7 +147,10 @@ def _read_csv(path: Path) -> pd.DataFrame:
             header = next(rows, [])
             if not header:
                 raise BadInput(f"{path} starts with a blank line; it must start with the header.")
-            parts = [pd.DataFrame(chunk, dtype="str") for chunk in _chunks(rows, header, path)]
+            names = pd.Index(header, dtype=object)
+            for chunk in _chunks(rows, header, path):
+                frame = pd.DataFrame(chunk, columns=range(len(header)), dtype="str")
+                yield frame.set_axis(names, axis="columns")
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not UTF-8 text; save it as CSV in UTF-8.") from None
     except csv.Error:
@@ -89,16 +158,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
             f"{path} is malformed near line {rows.line_num}; look for a quotation mark that is "
             "not closed, or for text after a closing one."
         ) from None
-    parts = parts or [pd.DataFrame(columns=range(len(header)))]
-    frame = pd.concat(parts, ignore_index=True)
-    frame.columns = pd.Index(header, dtype=object)
-    return frame
 
 
 def _chunks(
     rows: Iterator[list[str]], header: list[str], path: Path
 ) -> Iterator[dict[int, tuple[str, ...]]]:
-    """Yield the columns of a few records at a time, by position."""
+    """Yield the columns of a few records at a time, by position; at least once."""
     width = len(header)
     # A blank line holds no record, except where a record is one value: there it is a missing one.
     records = (row or [""] for row in rows) if width == 1 else filter(None, rows)
@@ -112,6 +177,8 @@ def _chunks(
                 )
         yield dict(enumerate(zip(*chunk, strict=True)))
         first += len(chunk)
+    if first == 1:
+        yield {}
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
@@ -119,11 +186,19 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     from pyarrow.lib import ArrowException
 
     try:
-        frame = pd.read_parquet(path)
-        named = [level for level in frame.index.names if level is not None]
-        return frame.reset_index(level=named) if named else frame
-    except (ArrowException, *_CORRUPT):
-        raise _corrupt(path, "Parquet") from None
+        return without_index(pd.read_parquet(path))
+    except (ArrowException, *CORRUPT):
+        raise corrupt(path, "Parquet") from None
+
+
+def without_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose rows have no names; named levels of an index become columns.
+
+    Args:
+        frame: As pandas reads it from a Parquet file.
+    """
+    named = [level for level in frame.index.names if level is not None]
+    return frame.reset_index(level=named) if named else frame
 
 
 def _read_statistical(path: Path, suffix: str) -> pd.DataFrame:
@@ -138,16 +213,22 @@ def _read_statistical(path: Path, suffix: str) -> pd.DataFrame:
     kind, reader = formats[suffix]
     try:
         frame: pd.DataFrame = reader(str(path), disable_datetime_conversion=True)[0]
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, *_CORRUPT):
-        raise _corrupt(path, kind) from None
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, *CORRUPT):
+        raise corrupt(path, kind) from None
     return frame
 
 
-# What the readers were seen to raise on files with flipped bits and missing ends.
-_CORRUPT = (ValueError, LookupError, TypeError, ArithmeticError, OSError)
+CORRUPT = (ValueError, LookupError, TypeError, ArithmeticError, OSError)
+"""What the readers were seen to raise on files with flipped bits and missing ends."""
 
 
-def _corrupt(path: Path, kind: str) -> BadInput:
+def corrupt(path: Path, kind: str) -> BadInput:
+    """Return what is said of a file that a reader gave up on.
+
+    Args:
+        path: The file.
+        kind: Its format.
+    """
     return BadInput(f"{path} cannot be read as a {kind} file; it is damaged or of another format.")
 
 
@@ -175,12 +256,51 @@ def check_header(frame: pd.DataFrame, *, name: str = "the table") -> None:
 
 def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a table as CSV or Parquet, by the extension; every number survives unchanged."""
-    path = Path(path)
-    check_writable(path)
-    if path.suffix.lower() == ".csv":
-        frame.to_csv(path, index=False, lineterminator="\n", encoding="utf-8")
-    else:
-        frame.to_parquet(path, index=False)
+    write_all([frame], Path(path))
+
+
+def write_all(frames: Iterable[pd.DataFrame], *paths: Path) -> None:
+    """Write a table that comes in batches into one or more files at once.
+
+    Args:
+        frames: Its rows, in order; all of the same columns, of the same types.
+        paths: CSV or Parquet, by their extensions.
+    """
+    for path in paths:
+        check_writable(path)
+    with ExitStack() as files:
+        writers = [
+            (_CsvFile if path.suffix.lower() == ".csv" else _ParquetFile)(path, files)
+            for path in paths
+        ]
+        for frame in frames:
+            for writer in writers:
+                writer.add(frame)
+
+
+class _CsvFile:
+    def __init__(self, path: Path, files: ExitStack) -> None:
+        self.file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
+        self.header = True
+
+    def add(self, frame: pd.DataFrame) -> None:
+        frame.to_csv(self.file, index=False, header=self.header, lineterminator="\n")
+        self.header = False
+
+
+class _ParquetFile:
+    def __init__(self, path: Path, files: ExitStack) -> None:
+        self.path, self.files = path, files
+        self.writer: Any = None
+
+    def add(self, frame: pd.DataFrame) -> None:
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetWriter
+
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        if self.writer is None:
+            self.writer = self.files.enter_context(ParquetWriter(self.path, table.schema))
+        self.writer.write_table(table)
 
 
 def check_writable(path: Path) -> None:

@@ -13,7 +13,7 @@ others, because whoever mends the first has to look for them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,53 +22,79 @@ from understudy.domain.cells import days, numbers, text_of
 from understudy.domain.dates import iso
 from understudy.domain.kinds import kinds_of
 from understudy.domain.schema import Column, Role, Schema, Type
-from understudy.domain.table_files import check_header, check_writable, read, write
+from understudy.domain.table_files import check_header, check_writable, read, write, write_all
 from understudy.errors import BadInput, nearest
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "ENCODED",
     "Columns",
+    "check_columns",
     "check_writable",
+    "count_records",
     "decode",
     "encode",
     "numbers",
     "read",
     "within_domain",
     "write",
+    "write_all",
 ]
 
 Columns = dict[str, NDArray[Any]]
 """A coded table: an array for each column, and one more for each with several kinds of missing
 numbers."""
 
+ENCODED = (Role.CONFIDENTIAL, Role.PUBLIC, Role.UNIT, Role.SURVEY_WEIGHT)
+"""Roles of the columns that are coded, where nothing else is asked for."""
+
+
+class _Place(NamedTuple):
+    """Where a column is, for a sentence that refuses one of its values."""
+
+    column: str
+    first: int
+    """The number of its first row in the whole table."""
+
 
 def encode(
     frame: pd.DataFrame,
     schema: Schema,
     *,
-    roles: tuple[Role, ...] = (Role.CONFIDENTIAL, Role.PUBLIC, Role.UNIT, Role.SURVEY_WEIGHT),
+    roles: tuple[Role, ...] = ENCODED,
     name: str = "the table",
+    first: int = 1,
 ) -> Columns:
-    """Return the columns of the given roles as arrays, or refuse what the schema does not allow."""
-    check_header(frame, name=name)
-    _check_declared(frame, schema, name)
-    columns = schema.having(*(role for role in roles if role is not Role.IGNORE))
-    for column in columns:
-        if column.name not in frame.columns:
-            raise BadInput(f"{name} has no column {column.name!r}, which the schema declares.")
+    """Return the columns of the given roles as arrays, or refuse what the schema does not allow.
+
+    Of a table that is read piece by piece, `first` is the number of the first row of this one.
+    """
+    roles = tuple(role for role in roles if role is not Role.IGNORE)
+    check_columns(frame, schema, roles=roles, name=name)
     coded: Columns = {}
-    for column in columns:
-        coded |= _encoded(frame[column.name], column, name)
+    for column in schema.having(*roles):
+        place = _Place(f"column {column.name!r} of {name}", first)
+        coded |= _encoded(frame[column.name], column, place)
     if schema.unit is not None and schema.unit.name in coded:
         _check_rows_per_unit(coded[schema.unit.name], schema, name)
     return coded
 
 
-def _encoded(series: pd.Series[Any], column: Column, name: str) -> Columns:
+def check_columns(
+    frame: pd.DataFrame, schema: Schema, *, roles: tuple[Role, ...] = ENCODED, name: str
+) -> None:
+    """Refuse a table whose columns are not those that the schema declares."""
+    check_header(frame, name=name)
+    _check_declared(frame, schema, name)
+    for column in schema.having(*roles):
+        if column.name not in frame.columns:
+            raise BadInput(f"{name} has no column {column.name!r}, which the schema declares.")
+
+
+def _encoded(series: pd.Series[Any], column: Column, place: _Place) -> Columns:
     """Return the array of a column, and its companion where it has one."""
-    place = f"column {column.name!r} of {name}"
     if column.role is Role.UNIT:
         return {column.name: _encode_units(series, place)}
     if not column.numeric:
@@ -94,7 +120,7 @@ def _check_declared(frame: pd.DataFrame, schema: Schema, name: str) -> None:
 
 
 def _encode_numbers(
-    series: pd.Series[Any], column: Column, place: str
+    series: pd.Series[Any], column: Column, place: _Place
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the numbers, and why they are missing, −1 where they are not."""
     dated = column.type is Type.DATE
@@ -111,7 +137,7 @@ def _encode_numbers(
 
 
 def _kinds(
-    text: pd.Series[str] | None, blank: NDArray[np.bool_], column: Column, place: str
+    text: pd.Series[str] | None, blank: NDArray[np.bool_], column: Column, place: _Place
 ) -> NDArray[np.int64]:
     """Return the kind of each missing value, −1 where there is one, or refuse what is missing.
 
@@ -132,7 +158,7 @@ def _kinds(
     return kinds.astype(np.int64)
 
 
-def _encode_levels(series: pd.Series[Any], column: Column, place: str) -> NDArray[np.int64]:
+def _encode_levels(series: pd.Series[Any], column: Column, place: _Place) -> NDArray[np.int64]:
     import pandas as pd
 
     text = text_of(series)
@@ -151,7 +177,7 @@ def _encode_levels(series: pd.Series[Any], column: Column, place: str) -> NDArra
     return np.where(kinds < 0, positions, -1 - kinds)
 
 
-def _encode_units(series: pd.Series[Any], place: str) -> NDArray[np.int64]:
+def _encode_units(series: pd.Series[Any], place: _Place) -> NDArray[np.int64]:
     """Number the units in the order in which they appear.
 
     Spaces around an id are not part of it: to take two units for one protects them together.
@@ -199,12 +225,18 @@ _MISSING = (
 )
 
 
-def _refuse(offends: NDArray[np.bool_], place: str, complaint: str, remedy: str) -> None:
+def _refuse(offends: NDArray[np.bool_], place: _Place, complaint: str, remedy: str) -> None:
     """Refuse the rows that offend, by the place of the first."""
     rows = np.flatnonzero(offends)
     if rows.size:
         others = " (and in others)" if rows.size > 1 else ""
-        raise BadInput(f"the value in row {rows[0] + 1}{others} of {place} {complaint}; {remedy}.")
+        row = rows[0] + place.first
+        raise BadInput(f"the value in row {row}{others} of {place.column} {complaint}; {remedy}.")
+
+
+def count_records(columns: Columns) -> int:
+    """Return the number of records of a table that has at least one column."""
+    return len(next(iter(columns.values())))
 
 
 def decode(columns: Columns, schema: Schema) -> pd.DataFrame:

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Simulate = Callable[[int, int], Columns]
 """Simulates a table at a draw of this number, of about so many rows."""
 
-_FIRST_ROWS, _MOST_ROWS, _GROWTH = 1024, 2**20, 4
+_FIRST_ROWS, _MOST_ROWS, _GROWTH = 256, 2**20, 4
 _TRIED = 24
 """Draws at which it is found out how large tables must be."""
 _LITTLE = 1 / 3

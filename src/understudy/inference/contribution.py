@@ -39,8 +39,8 @@ from understudy._jax import jax, jnp
 from understudy.domain.tables import Columns
 from understudy.inference.cells import Cells, Pair
 from understudy.inference.shares import Shares
-from understudy.inference.slopes import Prepared
-from understudy.models.base import Model
+from understudy.inference.slopes import Prepared, slopes_inside
+from understudy.models.base import Data, Model
 
 UNIT = 2**20
 """Scores are whole multiples of 1/UNIT."""
@@ -220,13 +220,17 @@ class ScoreContribution(Contribution):
         return self.shares.of(columns)[:, None] * scores
 
     def total(self, columns: Columns) -> Wholes:
-        """Return the sum, chunk by chunk."""
-        total, shares, start = np.zeros(self.width, dtype=np.int64), self.shares.of(columns), 0
-        for values, there in self._chunks(columns):
-            scores = self._counted(np.asarray(values)[there].astype(np.int64))
-            total += shares[start : start + len(scores)] @ scores
-            start += len(scores)
-        return total
+        """Return the sum, by one kernel for all that is done to a record."""
+        prepared, shares = Prepared.of(self.model, columns), self.shares.of(columns)
+        total = np.zeros(len(self.directions), dtype=np.int64)
+        for block in prepared.blocks():
+            # Records that are there to fill a chunk count for nothing.
+            counted = np.zeros(prepared.chunk * len(block.differ), dtype=np.int64)
+            counted[: block.there.stop - block.there.start] = shares[block.there]
+            records = block.own, block.moved, block.differ, counted
+            kernel, at = (self.model, self.norm, prepared.chunk), (self.z, self._fixed)
+            total += np.asarray(_total(kernel, at, records, block.chunks))
+        return np.append(total, self.count * shares.sum()) if self.count else total
 
     def _counted(self, scores: Wholes) -> Wholes:
         if not self.count:
@@ -236,9 +240,12 @@ class ScoreContribution(Contribution):
     def _chunks(
         self, columns: Columns, prepared: Prepared | None = None
     ) -> Iterator[tuple[Any, slice]]:
-        fixed = tuple(map(np.asarray, (self.directions, self.centre, float(self.length))))
         for slopes, there in (prepared or Prepared.of(self.model, columns)).chunks(self.z):
-            yield _scores(self.norm, fixed, slopes), there
+            yield _scores(self.norm, self._fixed, slopes), there
+
+    @cached_property
+    def _fixed(self) -> tuple[Any, ...]:
+        return tuple(map(np.asarray, (self.directions, self.centre, float(self.length))))
 
     def rough(
         self, values: Floats, mean: Floats, variance: Floats, size: float
@@ -272,23 +279,50 @@ def bound_of(entries: Iterable[int], norm: int) -> float:
     return root
 
 
+@partial(jax.jit, static_argnames="kernel")
+def _total(
+    kernel: tuple[Model, int, int],
+    at: tuple[jax.Array, tuple[jax.Array, ...]],
+    records: tuple[Data, Data, jax.Array, jax.Array],
+    chunks: jax.Array,
+) -> jax.Array:
+    """Return the sum over the first chunks of a block, in whole numbers.
+
+    The block has one shape however many chunks are summed: there is one kernel for all tables.
+    """
+    (model, norm, size), (z, fixed), (own, moved, differ, shares) = kernel, at, records
+
+    def added(number: jax.Array, total: jax.Array) -> jax.Array:
+        def chunk(values: jax.Array) -> jax.Array:
+            return jax.lax.dynamic_slice_in_dim(values, number * size, size)
+
+        both = jax.tree.map(chunk, own), jax.tree.map(chunk, moved)
+        slopes = slopes_inside(model, z, *both, differ[number])
+        scores = _scores(norm, fixed, slopes).astype(jnp.int64)
+        return total + jnp.sum(chunk(shares)[:, None] * scores, axis=0)
+
+    nothing = jnp.zeros(len(fixed[0]), jnp.int64)
+    return jax.lax.fori_loop(0, chunks, added, nothing)
+
+
 @partial(jax.jit, static_argnames="norm")
 def _scores(norm: int, fixed: tuple[jax.Array, ...], slopes: jax.Array) -> jax.Array:
     """Return whole numbers held as float64, none of whose vectors is longer than the length."""
     directions, centre, length = fixed
-    scores = project(slopes, directions) - centre
+    # Records run along the second axis, in which sums over the first one are taken side by side.
+    scores = project(slopes, directions).T - centre[:, None]
     long = _power(scores, norm) if norm == 1 else jnp.sqrt(_power(scores, norm))
     clipped = scores * jnp.minimum(1.0, length / (long * UNIT)) * UNIT
     whole = jnp.trunc(jnp.nan_to_num(clipped, nan=0.0, posinf=0.0, neginf=0.0))
     fits = _power(whole, norm) <= length**norm
-    return jnp.where(fits, whole, 0.0)
+    return jnp.where(fits, whole, 0.0).T
 
 
 def _power(vectors: jax.Array, norm: int) -> jax.Array:
-    """Return the length of each row to the power of the norm: whole where the entries are."""
-    return jnp.sum(jnp.abs(vectors) ** norm, axis=1, keepdims=True)
+    """Return the length of each column to the power of the norm: whole where the entries are."""
+    return jnp.sum(jnp.abs(vectors) ** norm, axis=0, keepdims=True)
 
 
 def project(vectors: jax.Array, directions: jax.Array) -> jax.Array:
     """Return A g for each record, by products and sums whose order no library may change."""
-    return jnp.sum(vectors[:, None, :] * directions[None], axis=2)
+    return jnp.sum(vectors.T[None] * directions[:, :, None], axis=1).T

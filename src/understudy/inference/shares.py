@@ -35,6 +35,10 @@ from understudy.domain.tables import Columns
 
 STEPS = 2**10
 """S where there are survey weights; without them it is 1."""
+LARGEST_LENGTH = 2**26
+"""The most that an entry of a row's vector is, in units, before it is multiplied by what it counts:
+64, in units of 2⁻²⁰. Cells are far below it."""
+_RANGE = 2**63 - 1
 LARGEST_WEIGHT = 10.0
 """In averages: a heavier row counts for so much."""
 
@@ -81,6 +85,11 @@ class Shares:
     def most(self) -> float:
         """For how many rows of average weight a record may count."""
         return self.record / self.average
+
+    @property
+    def most_summed(self) -> int:
+        """How many rows can be summed within 64 bits, whatever they hold."""
+        return _RANGE // (LARGEST_LENGTH * self.whole)
 
     @property
     def alike(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,23 @@ Floats = NDArray[np.float64]
 MARGIN = 2.0**-40
 """Share of a number's declared width by which it is moved inwards where its density is infinite."""
 _CHUNK = 4096
+_TOGETHER = 16
+"""Chunks that are handed over to a kernel at once."""
 _POINTS = 16
+
+
+class Block(NamedTuple):
+    """Some chunks of records, as one kernel takes them."""
+
+    own: Columns
+    moved: Columns
+    """The same, where a bound moves records."""
+    differ: NDArray[np.bool_]
+    """In which chunks it does."""
+    there: slice
+    """Which records these are."""
+    chunks: int
+    """How many chunks hold any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,9 +102,30 @@ class Prepared:
             start = stop
         return found[: len(z)]
 
+    def blocks(self) -> Iterator[Block]:
+        """Return the records in blocks of several chunks."""
+        size = self.chunk * _TOGETHER
+        for start in range(0, self.records, size):
+            stop = min(start + size, self.records)
+            own = {k: _padded(v[start:stop], size) for k, v in self.own.items()}
+            first, last = np.searchsorted(self.rows, (start, stop))
+            places, moved = self.rows[first:last] - start, own
+            if last > first:
+                moved = {name: values.copy() for name, values in own.items()}
+                for name, values in self.moved.items():
+                    moved[name][places] = values[first:last]
+            differ = np.zeros(_TOGETHER, dtype=bool)
+            differ[places // self.chunk] = True
+            yield Block(own, moved, differ, slice(start, stop), -(-(stop - start) // self.chunk))
+
+    @property
+    def chunk(self) -> int:
+        """How many records are evaluated at once."""
+        return max(_CHUNK // self.model.rows_per_record, 1)
+
     def _parts(self) -> Iterator[tuple[Columns, Columns | None, slice]]:
         """Return chunks of the records, moved ones in their place if there are any, and a slice."""
-        size = max(_CHUNK // self.model.rows_per_record, 1)
+        size = self.chunk
         for start in range(0, self.records, size):
             stop = min(start + size, self.records)
             own = {k: _padded(v[start:stop], size) for k, v in self.own.items()}
@@ -127,6 +165,26 @@ def _differ(one: NDArray[np.generic], other: NDArray[np.generic]) -> NDArray[np.
 
 def _on_host(data: Data) -> Columns:
     return {name: np.asarray(values) for name, values in data.items()}
+
+
+def slopes_inside(
+    model: Model, z: jax.Array, own: Data, moved: Data, differ: jax.Array
+) -> jax.Array:
+    """Return ∇f_θ(x) of the records of a chunk, within another kernel.
+
+    Args:
+        model: Of a record.
+        z: θ, in unconstrained coordinates.
+        own: The records.
+        moved: The same, moved inwards from their bounds.
+        differ: Whether any of them is moved.
+    """
+    slopes, finite = _slopes(model, z, own)
+
+    def mended() -> jax.Array:
+        return jnp.where(finite[:, None], slopes, _slopes(model, z, moved)[0])
+
+    return jax.lax.cond(differ, mended, lambda: slopes)
 
 
 @partial(jax.jit, static_argnames="model")

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from understudy.domain.schema import Schema
 from understudy.inference.allowance import Allowance
-from understudy.inference.cells import Cells, Pair
+from understudy.inference.cells import Pair
 from understudy.inference.contribution import TableContribution
 from understudy.inference.grouping import cells_of
 from understudy.models.base import Model
@@ -121,22 +121,21 @@ def single_weight(variable: Variable, norm: int) -> float:
     return _SINGLE * _root(min(variable.count, _SMOOTH) if smooth else variable.count, norm)
 
 
-def one_way(model: Model, variables: Sequence[Variable], norm: int) -> TableContribution:
-    """Return the tables of single columns, code by code."""
-    weights = [single_weight(each, norm) for each in variables]
-    return _weighted(model, tuple(map(cells_of, variables)), weights, norm)
-
-
-def two_way(model: Model, pairs: Sequence[Pair], norm: int) -> TableContribution:
-    """Return tables of pairs."""
-    return _weighted(model, tuple(pairs), [_root(pair.count, norm) for pair in pairs], norm)
-
-
-def _weighted(
-    model: Model, tables: tuple[Cells | Pair, ...], weights: Sequence[float], norm: int
+def weighted(
+    model: Model, variables: Sequence[Variable], pairs: Sequence[Pair], norm: int
 ) -> TableContribution:
+    """Return tables of single columns, code by code, and of pairs, each as accurate as it deserves.
+
+    Args:
+        model: Of a row.
+        variables: Columns that have a table of their own.
+        pairs: Pairs of columns, in groups.
+        norm: By which length is bounded.
+    """
+    weights = [single_weight(each, norm) for each in variables]
+    weights += [_root(pair.count, norm) for pair in pairs]
     whole = tuple(max(round(_STEP * weight), 1) for weight in weights)
-    return TableContribution(model, tables, whole, norm=norm)
+    return TableContribution(model, (*map(cells_of, variables), *pairs), whole, norm=norm)
 
 
 def _root(count: int, norm: int) -> float:

@@ -7,7 +7,7 @@ row          mechanisms that are a row of the equation in `score.py`
 unweighted, weighted, weighted_e, censor_uw, censor_w, ph    the paper's six
 anchored     the censored likelihood ratio to a public anchor, and `ladder`, how it climbs
 summary      noisy sums of bounded contributions, from which θ is inferred in public, and
-             `rounds`, what is measured in which order
+             `rounds`, `table_rounds` and `one_round`, what is measured in which order
 choosing     which pairs of columns are worth a table, picked privately
 noise        discrete Laplace or Gaussian noise on whole numbers
 fitting      chains that have converged, or are refused, and what is seen of a target

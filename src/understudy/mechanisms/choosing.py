@@ -16,9 +16,9 @@ that is published of the scores.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -62,24 +62,35 @@ class PairErrors:
         """The most by which a record moves any score."""
         return self.shares.record
 
+    @property
+    def counting(self) -> Callable[[Columns], Wholes]:
+        """Returns how much the rows in each cell of each pair count: a sum over records."""
+        return partial(_counted, self.pairs, self.shares)
+
     def scores(self, columns: Columns) -> Wholes:
         """Return the score of each pair."""
+        return self.scores_of(self.counting(columns))
+
+    def scores_of(self, counts: Wholes) -> Wholes:
+        """Return the score of each pair, of a table with these counts."""
         unit = self.noise * self.shares.average
-        both = zip(self.pairs.values(), self.surplus(columns), strict=True)
+        both = zip(self.pairs.values(), self.surplus(counts), strict=True)
         scores = [int(np.abs(each).sum()) - round(pair.count * unit) for pair, each in both]
         return np.array(scores, dtype=np.int64)
 
-    def surplus(self, columns: Columns) -> Iterator[Wholes]:
-        """Yield by how much each cell of a pair holds more than is predicted, pair by pair."""
-        shares = self.shares.of(columns)
+    def surplus(self, counts: Wholes) -> Iterator[Wholes]:
+        """Yield by how much each cell of a pair holds more than is predicted, pair by pair.
+
+        Args:
+            counts: Of all cells of all pairs, as `counting` returns them.
+        """
         rows = len(next(iter(self.pool.values())))
-        for (one, other), cells in zip(self.pairs, self._cells(columns), strict=True):
-            pair = self.pairs[one, other]
+        ends = np.cumsum([pair.count for pair in self.pairs.values()])
+        parts = np.split(counts, ends[:-1])
+        for ((one, other), pair), own in zip(self.pairs.items(), parts, strict=True):
             pool = self.pool[one] * pair.other.count + self.pool[other]
             predicted = self.size / rows * np.bincount(pool, minlength=pair.count)
-            # Sums of whole numbers are exact in float64 up to 2⁵³, far beyond any of them.
-            counts = np.bincount(cells, shares, pair.count).astype(np.int64)
-            yield counts - np.rint(predicted * self.shares.average).astype(np.int64)
+            yield own - np.rint(predicted * self.shares.average).astype(np.int64)
 
     def moved(self, surplus: Iterable[Wholes], records: Columns) -> Wholes:
         """Return by what each record moves each score when it is added: shape (records, pairs).
@@ -89,17 +100,27 @@ class PairErrors:
             records: One at a time; each is a row.
         """
         added = self.shares.of(records)
-        there = (s[cells] for s, cells in zip(surplus, self._cells(records), strict=True))
+        there = (s[cells] for s, cells in zip(surplus, _cells(self.pairs, records), strict=True))
         return np.column_stack([np.abs(each + added) - np.abs(each) for each in there])
 
-    def _cells(self, columns: Columns) -> Iterator[Wholes]:
-        """Yield the cell of each record, pair by pair."""
-        codes: dict[str, Wholes] = {}
-        for (one, other), pair in self.pairs.items():
-            for name, cells in ((one, pair.one), (other, pair.other)):
-                if name not in codes:
-                    codes[name] = cells.codes(columns)
-            yield codes[one] * pair.other.count + codes[other]
+
+def _counted(pairs: Mapping[tuple[str, str], Pair], shares: Shares, columns: Columns) -> Wholes:
+    """Return how much the rows in each cell count, pair after pair."""
+    weights = shares.of(columns)
+    both = zip(pairs.values(), _cells(pairs, columns), strict=True)
+    # Sums of whole numbers are exact in float64 up to 2⁵³, far beyond any of them.
+    counts = [np.bincount(cells, weights, pair.count) for pair, cells in both]
+    return np.concatenate(counts).astype(np.int64)
+
+
+def _cells(pairs: Mapping[tuple[str, str], Pair], columns: Columns) -> Iterator[Wholes]:
+    """Yield the cell of each record, pair by pair."""
+    codes: dict[str, Wholes] = {}
+    for (one, other), pair in pairs.items():
+        for name, cells in ((one, pair.one), (other, pair.other)):
+            if name not in codes:
+                codes[name] = cells.codes(columns)
+        yield codes[one] * pair.other.count + codes[other]
 
 
 @dataclass(frozen=True)
@@ -138,18 +159,18 @@ class Choice:
 
 
 def choose(
-    errors: PairErrors, columns: Columns, count: int, *, allowance: Allowance, source: Source
+    errors: PairErrors, counts: Wholes, count: int, *, allowance: Allowance, source: Source
 ) -> Choice:
     """Pick so many pairs, those with large scores most likely.
 
     Args:
         errors: The scores of all that there is to pick from.
-        columns: The confidential table.
+        counts: What is summed for them over the confidential table.
         count: How many to pick.
         allowance: For all picks together.
         source: Where randomness comes from.
     """
-    pairs, scores = list(errors.pairs), errors.scores(columns)
+    pairs, scores = list(errors.pairs), errors.scores_of(counts)
     left, picked = list(range(len(pairs))), []
     scale = _scale(errors.bound, allowance, count)
     for _ in range(count):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy._jax import jnp
-from understudy.domain.skeleton import count_records
+from understudy.domain.tables import count_records
 from understudy.inference.stages import TemperedStage
 from understudy.mechanisms.fitting import choose_draws, converged_fit, drawn_from, plain
 from understudy.mechanisms.plan import Drawn, DrawTarget, Plan, Price, staged

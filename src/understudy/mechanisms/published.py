@@ -37,13 +37,64 @@ def read_parameters(path: Path) -> dict[str, Any]:
 def read_anchor(path: str | Path, model: Model) -> dict[str, Any]:
     """Return θ of an earlier release, which must have been made with the same model and schema.
 
+    θ of a whole table is about groups of its own, so it comes together with its model.
+
     Args:
         path: The `public` directory of the release, or its `parameters.json`.
         model: The model that it must have been made with.
     """
-    theta: dict[str, Any] = _earlier(path, model)["parameters"]
-    check_theta(theta, model)
-    return theta
+    published = _earlier(path, model)
+    anchor = anchor_of(published["parameters"], published["model"], model)
+    place_of(anchor, model)
+    return anchor
+
+
+def anchor_of(theta: Mapping[str, Any], spec: Mapping[str, Any], model: Model) -> dict[str, Any]:
+    """Return what a release is anchored at: θ, with the model that it belongs to if that differs.
+
+    Args:
+        theta: Of an earlier release, by name.
+        spec: What that release says of its model.
+        model: The model that is to be anchored.
+    """
+    own = dict(theta)
+    return own if spec == model.spec else {"model": dict(spec), "parameters": own}
+
+
+def place_of(anchor: Mapping[str, Any], model: Model) -> tuple[Model, dict[str, Any]]:
+    """Return the model that an anchor's θ belongs to, and that θ; or refuse what is none.
+
+    Args:
+        anchor: θ by name, or of a whole table as `anchor_of` returns it.
+        model: The model that is to be anchored.
+    """
+    own, theta = model, dict(anchor)
+    if model.in_turn is not None and anchor.keys() == {"model", "parameters"}:
+        own, theta = _refined(anchor["model"], model), anchor["parameters"]
+    check_theta(theta, own)
+    return own, theta
+
+
+def _refined(spec: object, model: Model) -> Model:
+    """Return the model of a whole table with the groups and parents of an earlier release."""
+    from understudy.adapters.loading import rebuild_model
+
+    if not isinstance(spec, dict) or not same_columns(spec, model):
+        raise BadInput("the anchor is of another model than this one.")
+    return rebuild_model(spec, schema=model.schema)
+
+
+def same_columns(spec: Mapping[str, Any], model: Model) -> bool:
+    """Whether a spec is that of the model, or of the same columns in turn in other groups.
+
+    Args:
+        spec: What a release says of its model.
+        model: The model that it is compared with.
+    """
+    if spec == model.spec:
+        return True
+    both = [(each.get("name"), each.get("order")) for each in (spec, model.spec)]
+    return model.in_turn is not None and both[0] == both[1]
 
 
 def read_draws(path: str | Path, model: Model) -> list[dict[str, Any]]:
@@ -53,6 +104,11 @@ def read_draws(path: str | Path, model: Model) -> list[dict[str, Any]]:
         path: The `public` directory of the release, or its `parameters.json`.
         model: The model that it must have been made with.
     """
+    if model.by_tables:
+        raise BadInput(
+            "what an earlier release knew is not carried over to a whole table: it has too many "
+            "parameters for a normal prior. Use the anchor alone."
+        )
     draws = _earlier(path, model).get("draws")
     if not isinstance(draws, list) or not draws or not all(isinstance(d, dict) for d in draws):
         raise BadInput(f"'{path}' holds no draws of θ, so what it knew cannot be carried over.")
@@ -76,7 +132,7 @@ def _earlier(path: str | Path, model: Model) -> dict[str, Any]:
             f"'{path}' cannot be an anchor: it was not released under a strict or conditional "
             f"guarantee, so it may tell more about its table than any ε allows."
         )
-    if published["model"] != model.spec:
+    if not same_columns(published["model"], model):
         raise BadInput(f"'{path}' was released with another model, so it cannot be an anchor.")
     if published.get("schema_digest") != model.schema.digest:
         raise BadInput(f"'{path}' was released with another schema, so it cannot be an anchor.")

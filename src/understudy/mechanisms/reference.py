@@ -20,7 +20,7 @@ from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.tables import encode
 from understudy.errors import BadInput
 from understudy.mechanisms.fitting import DRAWS, first_row, plain, risk_of
-from understudy.mechanisms.published import read_anchor
+from understudy.mechanisms.published import check_theta, read_anchor
 from understudy.mechanisms.unweighted import Unweighted
 from understudy.models.base import Data, Model
 from understudy.models.record.declared import as_declared
@@ -82,7 +82,10 @@ def reference(
     source = Source(seed)
     model = as_declared(model)
     if isinstance(table, str | Path) and Path(table).suffix == ".json":
-        return reference_from_theta(model, read_anchor(table, model), source)
+        theta = read_anchor(table, model)
+        # θ of a whole table may be about groups of its own, which this model does not have.
+        check_theta(theta, model)
+        return reference_from_theta(model, theta, source)
     columns = encode(frame_of(table), model.schema, name="the reference")
     data = model.prepare(columns)
     row = first_row(model, data, Unweighted())

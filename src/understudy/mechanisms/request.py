@@ -6,11 +6,13 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from understudy.domain.records import Held
 from understudy.support.confidential import Confidential
 from understudy.support.progress import Progress, silent
 from understudy.support.randomness import Source
 
 if TYPE_CHECKING:
+    from understudy.domain.records import Records
     from understudy.domain.schema import Schema
     from understudy.domain.skeleton import Skeleton
     from understudy.domain.tables import Columns
@@ -29,8 +31,8 @@ class Request(Confidential):
     """As the schema declares it; None for a mechanism that needs none."""
     schema: Schema
     """What the table is declared to hold."""
-    columns: Columns
-    """The confidential table."""
+    records: Records
+    """Those of the confidential table."""
     skeleton: Skeleton
     """What is public about the synthetic table."""
     size: int = 0
@@ -49,10 +51,19 @@ class Request(Confidential):
     """What the settings were chosen on, if on a reference: one that is public or confidential."""
     period: str | None = None
     """What time the release is about, where it is one of several."""
+    memory: int = 2**30
+    """Bytes that tables may take."""
     progress: Progress = silent
     """Told the name of each step and how much of it is done."""
     started: float = field(default_factory=time.monotonic)
     """When the work began, by a clock that only goes forward."""
+
+    @property
+    def columns(self) -> Columns:
+        """The confidential table, for a mechanism that takes more from it than sums."""
+        if not isinstance(self.records, Held):
+            raise ValueError("a table that is streamed, for a mechanism that needs all of it")
+        return self.records.columns
 
     @property
     def kind(self) -> Kind:

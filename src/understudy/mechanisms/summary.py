@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from understudy.domain.schema import Schema
-from understudy.domain.skeleton import LARGEST_ROWS
 from understudy.errors import BadInput
 from understudy.mechanisms.base import EarlierTheta, Mechanism
 from understudy.mechanisms.plan import Drawn, Plan, Price
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
     from understudy.inference.posterior import Posterior
     from understudy.inference.whole import WholePosterior
     from understudy.mechanisms.choosing import Choice
+    from understudy.mechanisms.one_round import Rounds
     from understudy.mechanisms.request import Request
-    from understudy.mechanisms.rounds import Rounds
     from understudy.models.base import Model
 
 FIRST_SHARE, NOISY_SHARE = 0.3, 0.5
@@ -61,7 +60,8 @@ class Summary(Mechanism):
 
     The first round is a coarse table of every confidential column; the second sums scores of the
     model at the θ₀ that the first one points to, in the directions that pay. Of a model of whole
-    tables it counts pairs of columns instead. An anchor is a θ₀, and the first round falls away.
+    tables it counts pairs of columns instead. An anchor is a θ₀, and the first round falls away:
+    of a whole table, all is then measured at once.
     With survey weights and public columns, a round before them measures how these hang together.
 
     Every default depends on ε, the schema and the declared size alone, or on what was published.
@@ -72,7 +72,7 @@ class Summary(Mechanism):
     delta: float | None = None
     """δ at which that ε holds, with normal noise; None for pure ε."""
     anchor: Mapping[str, Any] | None = None
-    """θ₀ by name, from an earlier release."""
+    """θ₀ by name, from an earlier release; of a whole table as `read_anchor` returns it."""
     carried: Sequence[Mapping[str, Any]] | None = None
     """Draws of θ of that release, which then are the prior: right if θ has not changed since."""
 
@@ -87,23 +87,24 @@ class Summary(Mechanism):
 
     def plan(self, request: Request) -> SummaryPlan:
         """Return the rounds; an anchor that is no value of the model is refused."""
-        from understudy.mechanisms.published import check_theta
+        from understudy.inference.shares import Shares
+        from understudy.mechanisms.published import check_theta, place_of
 
         assert request.model is not None
-        if len(next(iter(request.columns.values()))) > LARGEST_ROWS:
+        if request.records.count > Shares.declared(request.schema).most_summed:
             raise BadInput(
-                f"the table has more than {LARGEST_ROWS:,} rows, and their sums might not fit into "
-                f"64 bits: split it into tables of different people."
-            )
-        if self.anchor is not None and request.model.by_tables:
-            raise BadInput(
-                "a model of a whole table is measured from the beginning, and an anchor would say "
-                "nothing to it: leave out `anchor`."
+                "the table has so many rows that their sums might not fit into 64 bits: split it "
+                "into tables of different people."
             )
         if self.anchor is not None:
-            check_theta(dict(self.anchor), request.model)
+            place_of(self.anchor, request.model)
         if self.carried is not None and self.anchor is None:
             raise BadInput("what an earlier release knew is carried over together with its anchor.")
+        if self.carried is not None and request.model.by_tables:
+            raise BadInput(
+                "what an earlier release knew is not carried over to a whole table: leave out "
+                "`carried`."
+            )
         for theta in self.carried or ():
             check_theta(dict(theta), request.model)
         plan = SummaryPlan(request, self)
@@ -139,8 +140,11 @@ class Summary(Mechanism):
         return () if self.anchor is None else ("release", *carried)
 
     def following(self, theta: Mapping[str, Any] | None, model: Model | None) -> Summary:
-        """Return it anchored at θ; a whole table is measured from the beginning every time."""
-        return replace(self, anchor=None if model is not None and model.by_tables else theta)
+        """Return it anchored at θ; that of a whole table is told together with its groups."""
+        in_turn = None if model is None or theta is None else model.in_turn
+        if model is None or in_turn is None or not in_turn.structure.groups:
+            return replace(self, anchor=theta)
+        return replace(self, anchor={"model": model.spec, "parameters": theta})
 
     @classmethod
     def trials(cls) -> Sequence[Mapping[str, float]]:
@@ -169,10 +173,10 @@ class Summary(Mechanism):
             first, own = own.split(margins.SHARE)
             before = (first,)
         rows = size / Shares.declared(model.schema).most
-        if model.by_tables:
-            return (*before, *table_plan(model, own, rows).shares)
         if self.anchor is not None:
             return (*before, own)
+        if model.by_tables:
+            return (*before, *table_plan(model, own, rows).shares)
         return (*before, *own.split_accuracy(coarse_share(own.information(rows, among=1))))
 
 
@@ -235,7 +239,7 @@ class SummaryPlan(Plan):
     @cached_property
     def _shares(self) -> tuple[Allowance, ...]:
         """ε or ρ of each round."""
-        from understudy.mechanisms.rounds import population_of
+        from understudy.mechanisms.one_round import population_of
 
         assert self.request.model is not None
         return self.mechanism.rounds(self.request.model, population_of(self.request).size)

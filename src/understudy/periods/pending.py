@@ -3,7 +3,7 @@
 policy -> schema and model, refused if they changed
        -> the table, refused if the policy was calibrated on it
        -> the ledger, refused if it is another population's, or this period cannot come next
-       -> anchor: the latest earlier period's θ, else the policy's, else the ladder
+       -> anchor: the latest earlier period's θ, else the policy's, else none
        -> synthesize, charged under the ledger's lock
 """
 
@@ -16,20 +16,21 @@ from typing import Any
 
 import pandas as pd
 
+from understudy.adapters.loading import rebuild_model
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
+from understudy.domain.records import Held
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
-from understudy.errors import Refused
+from understudy.errors import BadInput, Refused
 from understudy.ledger.chain import Chain, Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import price, stated, statement_of
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import Plan
-from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
-from understudy.periods.period import Period, check_next, latest_release
+from understudy.periods.period import Latest, Period, check_next, latest_release
 from understudy.periods.policy import Policy, reference_file
 from understudy.privacy.accounting import Cost
 from understudy.privacy.guarantee import Kind
@@ -38,6 +39,7 @@ from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 from understudy.synthesis.charging import Account, ledger_unit, opened
 from understudy.synthesis.preparation import prepare
+from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import carry_out
 from understudy.synthesis.simulation import simulate
@@ -63,8 +65,10 @@ class PendingRelease:
     """As it goes on from the period before."""
     anchor: str
     """Where the anchor comes from, in words."""
-    latest: tuple[Period, dict[str, Any]] | None
+    latest: Latest | None
     """The period before this one, and its θ."""
+    memory: int | str = MEMORY
+    """What a table may take."""
 
     @classmethod
     def of(
@@ -74,6 +78,7 @@ class PendingRelease:
         ledger: Ledger | str | os.PathLike[str],
         *,
         model: Model | str | None = None,
+        memory: int | str = MEMORY,
         progress: Progress = silent,
     ) -> PendingRelease:
         """Read the policy and the ledger, and refuse what does not go together.
@@ -84,6 +89,7 @@ class PendingRelease:
             ledger: The ledger to charge.
             model: The policy's model again, where it is in a Python file (path/to/file.py:function)
                 or was built in Python.
+            memory: What a table may take, such as `1GiB`.
             progress: Told the name of each step and how much of it is done.
         """
         path = Path(policy)
@@ -113,6 +119,7 @@ class PendingRelease:
             mechanism=mechanism,
             anchor=anchor,
             latest=latest,
+            memory=memory,
         )
 
     def quote(self, table: Tabular, *, progress: Progress = silent) -> Quote:
@@ -179,8 +186,14 @@ class PendingRelease:
             balanced=self.policy.balanced,
             calibrated_on=self.policy.reference_is,
             period=self.details["period"],
+            memory=self.memory,
             progress=progress,
         )
+        if not isinstance(request.records, Held):
+            raise BadInput(
+                "the table is larger than `memory` allows, and whether it is the policy's own "
+                "reference can be seen from all of it only: give more `memory`."
+            )
         if self.reference.fits(request.columns, self.schema):
             raise Refused(_OWN_REFERENCE[self.policy.reference_is])
         return self.mechanism.plan(request)
@@ -189,15 +202,16 @@ class PendingRelease:
         """Simulate the period before this one again from its θ, for the report to compare with."""
         if self.latest is None:
             return None
-        period, theta = self.latest
+        latest, model, balanced = self.latest, self.model, self.policy.balanced
+        if model is not None:
+            model = _model_of(latest, model)
         published = {
-            "parameters": theta,
-            "model": spec_of(self.mechanism, self.model),
+            "parameters": latest.theta,
+            "model": latest.model,
             "schema": self.schema.to_dict(),
         }
-        balanced = self.policy.balanced
-        return period.text, simulate(
-            published, skeleton, Source(None), model=self.model, balanced=balanced
+        return latest.period.text, simulate(
+            published, skeleton, Source(None), model=model, balanced=balanced
         )
 
 
@@ -209,6 +223,7 @@ def release(
     ledger: Ledger | str | os.PathLike[str],
     model: Model | str | None = None,
     destination: str | Path | None = None,
+    memory: int | str = MEMORY,
     progress: Progress = silent,
 ) -> Release:
     """Release one period under a policy, charged to a ledger.
@@ -221,12 +236,15 @@ def release(
         model: The policy's model again, where it is in a Python file (path/to/file.py:function) or
             was built in Python: nothing that a policy names is executed.
         destination: Where the release will be written.
+        memory: What the table may take, such as `1GiB`; all of it has to fit.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
         The release, anchored at the period before; it is published when it is written.
     """
-    pending = PendingRelease.of(policy, period, ledger, model=model, progress=progress)
+    pending = PendingRelease.of(
+        policy, period, ledger, model=model, memory=memory, progress=progress
+    )
     return pending.release(table, destination=destination, progress=progress)
 
 
@@ -260,7 +278,7 @@ class Quote:
         fits = "" if self.fits else " (more than is left: it would be refused)"
         facts = {
             "period": pending.details["period"],
-            "follows": "none: the first" if pending.latest is None else pending.latest[0].text,
+            "follows": "none: the first" if pending.latest is None else pending.latest.period.text,
             "mechanism": policy.mechanism,
             "anchor": pending.anchor,
             "guarantee": f"{self.kind}: {self.kind.meaning}",
@@ -299,15 +317,23 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
         )
 
 
-def _mechanism(
-    policy: Policy, model: Model | None, latest: tuple[Period, dict[str, Any]] | None
-) -> tuple[Mechanism, str]:
+def _model_of(latest: Latest, model: Model) -> Model:
+    """Return the model of an earlier period: the policy's, for a whole table in its own groups."""
+    if latest.model == model.spec or model.in_turn is None:
+        return model
+    return rebuild_model(dict(latest.model), schema=model.schema)
+
+
+def _mechanism(policy: Policy, model: Model | None, latest: Latest | None) -> tuple[Mechanism, str]:
     """Return the policy's mechanism as it goes on from the latest period, and from where."""
-    built = policy.build(model, None if latest is None else latest[1])
+    if latest is None:
+        built = policy.build(model, None)
+    else:
+        built = policy.build(None if model is None else _model_of(latest, model), latest.theta)
     if built.earlier is EarlierTheta.UNUSED:
         return built, "none, as this mechanism needs none"
     if latest is not None:
-        return built, f"θ of period {latest[0]}"
+        return built, f"θ of period {latest.period}"
     if policy.anchor is not None:
         return built, "θ of the policy's public reference"
-    return built, "none: a ladder from nothing"
+    return built, "none: it starts from nothing"

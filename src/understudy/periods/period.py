@@ -97,10 +97,22 @@ def periodic(chain: Chain) -> Iterator[Entry]:
     return (entry for entry in chain.charges if "period" in entry.details)
 
 
-def latest_release(chain: Chain) -> tuple[Period, dict[str, Any]] | None:
-    """Return the latest period that was released and its θ, which is the next one's anchor."""
+@dataclass(frozen=True)
+class Latest:
+    """The latest period that was released, which the next one is anchored at."""
+
+    period: Period
+    theta: Mapping[str, Any]
+    model: Mapping[str, Any]
+    """What the release says of its model: a whole table's has groups of its own."""
+
+
+def latest_release(chain: Chain) -> Latest | None:
+    """Return the latest period that was released, if there is one."""
     about = {entry.number: entry for entry in periodic(chain)}
     for entry in reversed(chain.entries):
-        if entry.refers_to in about and "theta" in entry.details:
-            return Period(about[entry.refers_to].details["period"]), entry.details["theta"]
+        details = entry.details
+        if entry.refers_to in about and details.keys() >= {"theta", "model"}:
+            period = Period(about[entry.refers_to].details["period"])
+            return Latest(period, details["theta"], details["model"])
     return None

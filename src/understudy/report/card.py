@@ -58,12 +58,14 @@ def render_card(
     tables: Sequence[DataFrame],
     rounds: Sequence[Mapping[str, Any]] = (),
     *,
+    rows: int | None = None,
     combined: bool = False,
     answers: Sequence[Interval] = (),
     warning: str | None = None,
 ) -> str:
     """Return `public/card.html`, the same text for the same release.
 
+    `rows` is how many a table has, where `tables` hold the first of them.
     `combined` says whether a rule is known by which analyses of several tables are combined,
     `answers` what the release says of the population, and `warning` what its check of the model
     found.
@@ -73,7 +75,7 @@ def render_card(
     return fill(
         "card.html.j2",
         title=_title([column.name for column in shown], guarantee.period),
-        rows=len(first),
+        rows=len(first) if rows is None else rows,
         tables=len(tables),
         combining=IN_R if combined and len(tables) > 1 else None,
         answers=[interval_row(each) for each in answers],

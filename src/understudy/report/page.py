@@ -55,6 +55,8 @@ class Page(Confidential):
     """What weights and scores are drawn against, a value for each record, and what it is called."""
     rows: int
     """Rows of the confidential table, before survey weights repeated them."""
+    sampled: bool = False
+    """Whether there are too many records to be held, and some of them stand for all."""
     pairs: Sequence[PairUtility] = ()
     answers: Sequence[Interval] = ()
     """What the release says of its main columns."""
@@ -80,7 +82,7 @@ class Page(Confidential):
         period = self.guarantee.period
         return _render(
             title=self.title if period is None else f"{period}: {self.title}",
-            sizes=_sizes(self.rows, self.synthetic, self.records),
+            sizes=_sizes(self.rows, self.synthetic, self.records, sampled=self.sampled),
             guarantee=sections.promise(self.guarantee),
             closeness=sections.closeness(self.schema, self.utility, self.earlier, self.synthetic),
             answers=[interval_row(each) for each in self.answers],
@@ -133,9 +135,13 @@ def render_comparison(comparison: Comparison) -> str:
     )
 
 
-def _sizes(rows: int, synthetic: DataFrame, records: int | None = None) -> str:
+def _sizes(
+    rows: int, synthetic: DataFrame, records: int | None = None, *, sampled: bool = False
+) -> str:
     size = f"{rows:,} confidential records"
-    if records not in (None, rows):
+    if sampled:
+        size += f", of which {records:,}, drawn at random, are compared and shown here"
+    elif records not in (None, rows):
         size = f"{records:,} confidential records with {rows:,} rows"
     return f"{size} · {len(synthetic):,} synthetic rows"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from understudy.domain.records import Held
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.mechanisms import (
@@ -83,7 +84,7 @@ def study_request(values: Values, mechanism: Mechanism, source: Source) -> Reque
         mechanism=mechanism,
         model=model,
         schema=model.schema,
-        columns={"x": values},
+        records=Held({"x": values}),
         skeleton=Skeleton({}, paper.N),
         size=paper.N,
         sampler=mechanism.samplers(model)[0],

@@ -40,8 +40,9 @@ class Charge:
         if self.entry.number in self.ledger.chain().published:
             raise BadInput("this release has been written already, and its charge paid for one.")
 
-    def publish(self, theta: Mapping[str, Any], appear: Callable[[], None]) -> None:
+    def publish(self, published: Mapping[str, Any], appear: Callable[[], None]) -> None:
         """Make the release visible and record it, with the θ from which it was simulated."""
+        details = {"theta": published["parameters"], "model": published["model"]}
         visible = False
 
         def appeared() -> None:
@@ -51,7 +52,7 @@ class Charge:
 
         with uninterrupted():
             try:
-                self.ledger.publish(self.entry, details={"theta": theta}, appear=appeared)
+                self.ledger.publish(self.entry, details=details, appear=appeared)
             except (BadInput, Refused) as error:
                 if not visible:
                     raise

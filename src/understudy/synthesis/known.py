@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy._jax import jnp
+from understudy._jax import jax, jnp
 from understudy.domain.satisfying import draw_satisfying
-from understudy.domain.skeleton import count_records
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, count_records
 from understudy.domain.weighing import by_weight
 from understudy.errors import BadInput, Refused
 from understudy.inference.answers import Answers, ask
@@ -282,8 +281,8 @@ def _thetas(model: Model, positions: Floats) -> list[Theta]:
 def _are_thetas(given: Sequence[object], model: Model) -> bool:
     if not all(isinstance(theta, dict) and fits_model(theta, model) for theta in given):
         return False
-    positions = [model.unconstrain(theta) for theta in given]  # type: ignore[arg-type]
-    return bool(np.isfinite(positions).all())
+    stacked = {p.name: jnp.array([theta[p.name] for theta in given]) for p in model.parameters}  # type: ignore[index]
+    return bool(np.isfinite(jax.vmap(model.unconstrain)(stacked)).all())
 
 
 def _normal(prior: object, model: Model, name: str) -> tuple[Floats, Floats]:

@@ -37,7 +37,7 @@ def measured(
     from understudy.report.sections import outcome
     from understudy.utility import as_population, compare, measure_pairs
 
-    schema, columns = request.schema, request.columns
+    schema, columns, count = request.schema, request.records.shown, request.records.count
     sample = _measurable(columns, schema)
     weighed = as_population(columns, schema)
     confidential = sample if weighed is columns else _measurable(weighed, schema)
@@ -51,8 +51,9 @@ def measured(
     diagnostics = _finite_numbers(
         {
             **drawn.diagnostics,
-            "n": len(against[1]),
-            "rows": len(sample),
+            "n": count if units is None else len(against[1]),
+            "rows": count,
+            "compared": len(sample),
             "seconds": time.monotonic() - request.started,
             "utility": {name: each.to_dict() for name, each in utility.items()},
         }
@@ -73,7 +74,8 @@ def measured(
             largest_score=drawn.largest_score,
             bound=drawn.bound,
             outcome=against,
-            rows=len(sample),
+            rows=count,
+            sampled=len(sample) < count,
             answers=tuple(answers),
             pairs=measure_pairs(confidential, synthetic, compared),
             earlier=earlier,

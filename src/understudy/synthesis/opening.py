@@ -17,6 +17,7 @@ from understudy.mechanisms import Mechanism
 from understudy.mechanisms.published import read_parameters
 from understudy.mechanisms.registry import BY_NAME, without_model
 from understudy.models.base import Model
+from understudy.synthesis.large import whole
 from understudy.synthesis.release import Release
 
 _NUMBERED = re.compile(r"synthetic-(\d+)\.csv")
@@ -64,6 +65,8 @@ def opened(release: Release | str | Path, model: Model | str | None = None) -> P
         built = as_declared(rebuild_model(contents["model"], schema=schema, text=model))
     else:
         built = as_declared(model)
+    if schema.public and not isinstance(release, str | Path):
+        tables = tuple(map(whole, release.tables))
     mechanism = alone or Mechanism
     if not mechanism.reads(contents["parameters"], built):
         raise BadInput(f"the parameters in '{name}' do not fit its model: the file is damaged.")
@@ -73,7 +76,8 @@ def opened(release: Release | str | Path, model: Model | str | None = None) -> P
 def _read(release: Release | str | Path) -> tuple[dict[str, Any], tuple[Tabular, ...], str]:
     """Return what was published, the released tables beside it, and what to call it."""
     if not isinstance(release, str | Path):
-        return release.parameters[0], release.tables, "the release"
+        # Of a table that is too large to be held, only public rows would ever be looked at.
+        return release.parameters[0], release.tables, "the release"  # type: ignore[return-value]
     path = Path(release)
     file = path if path.is_file() else path / "parameters.json"
     contents = read_parameters(file)

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from understudy._jax import jnp
 from understudy.domain.frames import Tabular, frame_of, name_of
-from understudy.domain.identifiers import refuse_repeated_ids
-from understudy.domain.rules import check_table
+from understudy.domain.records import Records
 from understudy.domain.satisfying import check_satisfiable
 from understudy.domain.schema import Role, Schema
 from understudy.domain.skeleton import skeleton_for, with_public_size
@@ -23,6 +22,7 @@ from understudy.models.record.declared import as_declared
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
+from understudy.synthesis.reading import MEMORY, Reading
 
 LARGEST_TABLES = 100
 TIMES = 10
@@ -44,6 +44,8 @@ def prepare(
     accept_poor_mixing: bool = False,
     calibrated_on: str | None = None,
     period: str | None = None,
+    memory: int | str = MEMORY,
+    scheduler: str | None = None,
     progress: Progress = silent,
 ) -> Request:
     """Check everything that can be checked, and return what was asked for as one value."""
@@ -62,19 +64,18 @@ def prepare(
             f"leave out `accept_poor_mixing`: it is about Markov chains that have not converged, "
             f"and this release by {mechanism.name} draws none."
         )
-    source = Source(seed)
+    source, reading = Source(seed), Reading.within(memory, scheduler)
     with stage(progress, "Reading"):
-        frame, called = frame_of(table), name_of(table, "the table")
-        columns = encode(frame, schema, name=called)
-        refuse_repeated_ids(frame, schema, name=called)
-        check_table(schema.rules, columns, name=called)
+        records = reading.records(table, schema, mechanism, seed=seed)
         separate = None if predictors is None else public_rows(predictors, schema)
-    _refuse_own_reference(mechanism, columns, schema)
+        if separate is None:
+            reading.check_public(records, schema)
+    _refuse_own_reference(mechanism, records, schema)
     combined = to_be_combined(mechanism, schema, tables=tables, balanced=balanced)
     times = TIMES if combined else 1
     skeleton = replace(
         skeleton_for(
-            schema, columns, mechanism.adjacency, rows=rows, separate=separate, times=times
+            schema, records, mechanism.adjacency, rows=rows, separate=separate, times=times
         ),
         reweighted=combined,
     )
@@ -83,12 +84,12 @@ def prepare(
         built.check_public(skeleton.public)
     size = 0
     if mechanism.needs_size:
-        skeleton, size = with_public_size(skeleton, schema, columns, mechanism.adjacency)
+        skeleton, size = with_public_size(skeleton, schema, records, mechanism.adjacency)
     return Request(
         mechanism=mechanism,
         model=built,
         schema=schema,
-        columns=columns,
+        records=records,
         skeleton=skeleton,
         size=size,
         sampler=chosen,
@@ -98,6 +99,7 @@ def prepare(
         accept_poor_mixing=accept_poor_mixing,
         calibrated_on=calibrated_on,
         period=period,
+        memory=reading.memory,
         progress=progress,
         started=started,
     )
@@ -136,9 +138,10 @@ def public_rows(predictors: Tabular, schema: Schema) -> Columns:
     return encode(frame_of(predictors), schema, roles=(Role.PUBLIC,), name=name)
 
 
-def _refuse_own_reference(mechanism: Mechanism, columns: Columns, schema: Schema) -> None:
+def _refuse_own_reference(mechanism: Mechanism, records: Records, schema: Schema) -> None:
     for reference in mechanism.references:
-        if reference.fingerprint is not None and reference.fingerprint.fits(columns, schema):
+        known = reference.fingerprint
+        if known is not None and known.fits(records.shown, schema):
             raise Refused(
                 "the reference is the confidential table itself, so what is learned from it is "
                 "learned from the table: use another one."

@@ -39,6 +39,7 @@ from understudy.support.files import (
 )
 from understudy.support.stopping import uninterrupted
 from understudy.synthesis.charging import Charge
+from understudy.synthesis.large import Synthetic, in_batches, shown, whole
 
 _PARTS = {"public", "internal"}
 
@@ -73,8 +74,8 @@ class Release(_Attached):
 
     guarantee: Guarantee
     """What is promised about it."""
-    tables: tuple[pd.DataFrame, ...]
-    """The synthetic tables."""
+    tables: tuple[Synthetic, ...]
+    """The synthetic tables; too large ones are simulated as they are written."""
     parameters: tuple[dict[str, Any], ...]
     """Contents of `parameters.json`, one for each table."""
 
@@ -82,7 +83,7 @@ class Release(_Attached):
     def of(
         cls,
         guarantee: Guarantee,
-        tables: tuple[pd.DataFrame, ...],
+        tables: tuple[Synthetic, ...],
         parameters: tuple[dict[str, Any], ...],
         *,
         model: Model | None,
@@ -104,8 +105,8 @@ class Release(_Attached):
 
     @property
     def synthetic(self) -> pd.DataFrame:
-        """The (first) synthetic table."""
-        return self.tables[0]
+        """The (first) synthetic table, if it is not too large to be held."""
+        return whole(self.tables[0])
 
     @property
     def internal(self) -> Internal:
@@ -181,8 +182,9 @@ class Release(_Attached):
         return render_card(
             self.guarantee,
             schema,
-            self.tables,
+            [shown(table) for table in self.tables],
             rounds,
+            rows=len(self.tables[0]),
             combined=combined,
             answers=answers,
             warning=self.warning,
@@ -203,7 +205,7 @@ class Release(_Attached):
         """Show the promise and the first rows in a notebook."""
         from html import escape
 
-        rows = self.synthetic.head().to_html(index=False, border=0)
+        rows = self.tables[0].head().to_html(index=False, border=0)
         return f"<p>{escape(repr(self)[1:-1])}</p>{rows}"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -235,16 +237,16 @@ class Release(_Attached):
             if internal.charge is None:
                 appear()
             else:
-                internal.charge.publish(self.parameters[0]["parameters"], appear)
+                internal.charge.publish(self.parameters[0], appear)
         return destination
 
     def _write_public(self, public: Path, answers: Sequence[Interval], *, parquet: bool) -> None:
         public.mkdir()
         for number, (table, theta) in enumerate(zip(self.tables, self.parameters, strict=True), 1):
             suffix = "" if number == 1 else f"-{number}"
-            tables.write(table, public / f"synthetic{suffix}.csv")
-            if parquet:
-                tables.write(table, public / f"synthetic{suffix}.parquet")
+            formats = (".csv", ".parquet") if parquet else (".csv",)
+            files = [public / f"synthetic{suffix}{each}" for each in formats]
+            tables.write_all(in_batches(table), *files)
             _write_json(public / f"parameters{suffix}.json", theta)
         _write_json(public / "guarantee.json", self.guarantee.to_dict())
         (public / "guarantee.txt").write_text(str(self.guarantee), encoding="utf-8")

@@ -17,7 +17,7 @@ from understudy import __version__
 from understudy.domain.column import writable
 from understudy.domain.frames import Tabular
 from understudy.domain.schema import Schema
-from understudy.domain.skeleton import count_records
+from understudy.domain.tables import count_records
 from understudy.ledger.ledger import Ledger
 from understudy.mechanisms import Mechanism, Request
 from understudy.mechanisms.plan import Plan
@@ -25,11 +25,13 @@ from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
+from understudy.synthesis.large import shown
 from understudy.synthesis.measuring import earlier_table, measured
 from understudy.synthesis.preparation import check_given, prepare
 from understudy.synthesis.promise import promise
+from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
-from understudy.synthesis.simulation import simulate
+from understudy.synthesis.simulation import simulated
 
 
 def synthesize(
@@ -50,13 +52,16 @@ def synthesize(
     destination: str | Path | None = None,
     seed: int | None = None,
     accept_poor_mixing: bool = False,
+    memory: int | str = MEMORY,
+    scheduler: str | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Synthesise a table and say exactly what is guaranteed about it.
 
     Args:
         model: The model of a record; a bare schema for a mechanism that needs none.
-        table: The confidential table, or the file that it is in.
+        table: The confidential table, or the file that it is in; a folder, or a pattern, where
+            there are several files.
         mechanism: How θ is made private, with its ε and its adjacency.
         rows: Rows of each synthetic table; the declared size by default, and ten times as many
             for several tables of `Summary`: `pool` needs them.
@@ -79,6 +84,11 @@ def synthesize(
             is killed leaves there.
         seed: Fixes the randomness, for tests and trials: the result is not for release.
         accept_poor_mixing: Accept chains that have not converged; the guarantee says so.
+        memory: What tables may take, such as `1GiB`. `Summary` reads a larger one batch by batch,
+            once for each of its rounds, from CSV or Parquet; other mechanisms refuse it. Synthetic
+            tables that are larger are simulated as they are written.
+        scheduler: Address of a Dask scheduler, whose workers read the table where they find it
+            under the same name, for `Summary`. The result is that of one machine.
         progress: Told the name of each step and how much of it is done.
 
     Returns:
@@ -101,6 +111,8 @@ def synthesize(
         accept_poor_mixing=accept_poor_mixing,
         calibrated_on=calibrated_on,
         period=period,
+        memory=memory,
+        scheduler=scheduler,
         progress=progress,
     )
     return carry_out(
@@ -132,12 +144,13 @@ def carry_out(
     repaired: list[int] = []
     with stage(request.progress, "Simulating"):
         synthetic = tuple(
-            simulate(
+            simulated(
                 contents,
                 request.skeleton,
                 request.source,
                 model=request.model,
                 balanced=request.balanced,
+                memory=request.memory // request.tables,
                 repaired=repaired.append,
             )
             for contents in published
@@ -145,7 +158,9 @@ def carry_out(
     if request.schema.rules:
         drawn.diagnostics["repaired_rows"] = repaired
     guarantee = promise(plan, charge)
-    internal = measured(request, drawn, guarantee, synthetic[0], earlier=before, charge=charge)
+    internal = measured(
+        request, drawn, guarantee, shown(synthetic[0]), earlier=before, charge=charge
+    )
     return Release.of(guarantee, synthetic, published, model=request.model, internal=internal)
 
 

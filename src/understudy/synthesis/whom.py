@@ -17,8 +17,8 @@ import numpy as np
 
 from understudy.domain.frames import frame_of, name_of
 from understudy.domain.schema import Role
-from understudy.domain.skeleton import LARGEST_ROWS, count_records
-from understudy.domain.tables import Columns, encode
+from understudy.domain.skeleton import LARGEST_ROWS
+from understudy.domain.tables import Columns, count_records, encode
 from understudy.errors import BadInput
 from understudy.synthesis.opening import Published
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import understudy as us
 from understudy._jax import jax, jnp
+from understudy.domain.records import Held
 from understudy.domain.skeleton import skeleton_for, with_public_size
 from understudy.domain.tables import encode
 from understudy.models.record.declared import as_declared
@@ -226,10 +227,10 @@ def test_copied_public_columns_leave_the_confidential_values_of_a_person_protect
 def test_replacing_a_person_changes_the_number_of_rows_so_it_is_not_public():
     sizeless = schema_of({**PERSON, "x": X}, rows_per_unit=WIDTH)
     with pytest.raises(us.BadInput, match="replace-one of whole units: declare size"):
-        skeleton_for(sizeless, {"x": np.zeros(9)}, Adjacency.REPLACE_ONE)
-    plan = skeleton_for(sizeless, {"x": np.zeros(9)}, Adjacency.REPLACE_ONE, rows=5)
+        skeleton_for(sizeless, Held({"x": np.zeros(9)}), Adjacency.REPLACE_ONE)
+    plan = skeleton_for(sizeless, Held({"x": np.zeros(9)}), Adjacency.REPLACE_ONE, rows=5)
     with pytest.raises(us.BadInput, match="replace-one of whole units: declare size"):
-        with_public_size(plan, sizeless, {"x": np.zeros(9)}, Adjacency.REPLACE_ONE)
+        with_public_size(plan, sizeless, Held({"x": np.zeros(9)}), Adjacency.REPLACE_ONE)
 
 
 def test_thresholds_of_a_ladder_grow_with_the_rows_of_a_unit():

@@ -14,6 +14,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from understudy.domain.cells import measurable
 from understudy.domain.column import checked_line
@@ -24,13 +27,14 @@ from understudy.domain.tables import decode, encode
 from understudy.errors import BadInput
 from understudy.ledger.chain import check_budget
 from understudy.ledger.statement import FURTHEST
-from understudy.mechanisms import BY_NAME
-from understudy.mechanisms.base import check_balanced
+from understudy.mechanisms import BY_NAME, Summary
+from understudy.mechanisms.base import EarlierTheta, check_balanced
+from understudy.mechanisms.published import anchor_of
 from understudy.mechanisms.reference import reference as learn
 from understudy.models.base import Model
 from understudy.models.record.declared import as_declared
 from understudy.periods.calibration.choice import WantedAccuracy, choose
-from understudy.periods.calibration.sweep import EPSILONS, Outcome, Sweep, settings
+from understudy.periods.calibration.sweep import EPSILONS, NOISELESS, Outcome, Sweep, settings
 from understudy.periods.policy import Policy, model_terms, reference_file
 from understudy.privacy.accounting import (
     Cost,
@@ -45,6 +49,7 @@ from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.stopping import uninterrupted
+from understudy.synthesis.run import synthesize
 
 DRAWS = 5
 PERIODS = 12
@@ -177,7 +182,10 @@ def calibrate(
         columns = encode(frame, schema, name=name_of(reference, "the reference"))
     theta = None
     if built is not None and public:
-        theta = learn(built, frame, confidential=False, seed=seed, progress=progress).theta
+        named = [BY_NAME[each.mechanism] for each in tried]
+        chains = any(not m.by_sums and m.earlier is not EarlierTheta.UNUSED for m in named)
+        learned = _from_chains if chains or built.in_turn is None else _from_tables
+        theta = learned(built, frame, seed, progress)
     sweep = Sweep(
         model=built,
         schema=schema,
@@ -219,6 +227,23 @@ def calibrate(
         records=len(frame),
         draws=draws,
     )
+
+
+def _from_chains(
+    model: Model, table: pd.DataFrame, seed: int, progress: Progress
+) -> dict[str, Any]:
+    """Return θ of a public reference, the mean of its posterior."""
+    return learn(model, table, confidential=False, seed=seed, progress=progress).theta
+
+
+def _from_tables(
+    model: Model, table: pd.DataFrame, seed: int, progress: Progress
+) -> dict[str, Any]:
+    """Return θ of a public reference, with its groups, as tables without noise tell it."""
+    with stage(progress, "Reference"):
+        found = synthesize(model, table, Summary(epsilon=NOISELESS), seed=seed)
+    published = found.parameters[0]
+    return anchor_of(published["parameters"], published["model"], model)
 
 
 def _budget(asked: float | None, epsilon: float, delta: float | None, periods: int) -> float:

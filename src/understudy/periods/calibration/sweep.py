@@ -20,7 +20,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -29,12 +29,13 @@ import pandas as pd
 from understudy.domain.cells import measurable
 from understudy.domain.schema import Schema
 from understudy.errors import BadInput, Refused, nearest
-from understudy.mechanisms import BY_NAME, Mechanism, Unweighted, make_mechanism
+from understudy.mechanisms import BY_NAME, Mechanism, Summary, Unweighted, make_mechanism
 from understudy.mechanisms.base import LARGEST_CHAIN, EarlierTheta
 from understudy.mechanisms.registry import check_takes
 from understudy.models.base import Model
 from understudy.privacy.guarantee import Adjacency, check_epsilon
 from understudy.support.confidential import Confidential
+from understudy.synthesis.large import whole
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import synthesize
 from understudy.utility import Utility, compare
@@ -64,6 +65,8 @@ class Setting:
 
 WITHOUT_PRIVACY = Setting(mechanism=Unweighted.name, epsilon=math.inf)
 """The model's own posterior, to compare with."""
+NOISELESS = 1e6
+"""ε at which sums have no noise: columns in turn are fitted to tables, with or without privacy."""
 
 
 def calibrated_names() -> tuple[str, ...]:
@@ -187,7 +190,9 @@ class Sweep:
     ) -> tuple[Outcome | None, tuple[Outcome, ...]]:
         """Return the outcome without privacy, if there is a model, and that of each setting."""
         # Without privacy θ is drawn by a chain, which is not for very many parameters.
-        compared = self.model is not None and self.model.dimension <= LARGEST_CHAIN
+        compared = self.model is not None and (
+            self.model.in_turn is not None or self.model.dimension <= LARGEST_CHAIN
+        )
         jobs = [*([WITHOUT_PRIVACY] if compared else []), *tried]
         pool = ThreadPoolExecutor(os.cpu_count() or 1)
         try:
@@ -213,17 +218,19 @@ class Sweep:
             release = self._release(mechanism, first, 1)
             for seed in range(first + 1, first + 1 + self.draws):
                 theta = release.parameters[0]["parameters"]
-                release = self._release(mechanism.following(theta, self.model), seed, 1)
-                yield from release.tables
+                release = self._release(mechanism.following(theta, release.model), seed, 1)
+                yield release.synthetic
             return
         # One fit has draws enough, where the posterior does not depend on an earlier draw.
         if mechanism.earlier is EarlierTheta.NEEDED:
             mechanism = mechanism.following(self.theta, self.model)
-        yield from self._release(mechanism, self.seed, self.draws).tables
+        yield from map(whole, self._release(mechanism, self.seed, self.draws).tables)
 
     def _mechanism(self, setting: Setting) -> Mechanism:
         if setting is WITHOUT_PRIVACY:
-            return Unweighted(adjacency=self.adjacency)
+            in_turn = self.model is not None and self.model.in_turn is not None
+            without: Mechanism = Summary(epsilon=NOISELESS) if in_turn else Unweighted()
+            return replace(without, adjacency=self.adjacency)
         options = {name: value for name, value in asdict(setting).items() if name != "mechanism"}
         return make_mechanism(setting.mechanism, adjacency=self.adjacency, **options)
 

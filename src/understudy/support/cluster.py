@@ -1,0 +1,80 @@
+"""Work on several things at once, by the workers of a Dask cluster.
+
+What a worker returns is brought back to the one who asked; what it read stays where it is. A worker
+that dies is replaced by another one: the same work on the same thing has the same result.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from understudy.errors import BadInput, Problem, Refused
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_RETRIES = 3
+_TIMEOUT = "20s"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The workers behind a scheduler."""
+
+    scheduler: str
+    """Its address, such as tcp://host:8786."""
+
+    def __call__(
+        self, work: Callable[[_Item], _Result], items: Sequence[_Item], /
+    ) -> Iterator[_Result]:
+        """Yield what the work returns for each item, in order.
+
+        Args:
+            work: Can be sent to another process, with all that it knows.
+            items: Likewise.
+        """
+        try:
+            from distributed import Client, KilledWorker
+            from distributed.protocol.pickle import dumps
+        except ImportError:
+            raise BadInput(
+                "`scheduler` needs Dask, which is not installed: pip install 'understudy[cluster]'."
+            ) from None
+        try:
+            client = Client(self.scheduler, timeout=_TIMEOUT, set_as_default=False)
+        except (OSError, ValueError):
+            raise BadInput(
+                f"no Dask scheduler answers at '{self.scheduler}': start one there (dask "
+                f"scheduler), or leave out `scheduler`."
+            ) from None
+        with client:
+            sent = dumps(work)
+            futures = client.map(_done, items, work=sent, pure=False, retries=_RETRIES)
+            try:
+                yield from client.gather(futures)
+            except KilledWorker:
+                raise Refused(
+                    "workers of the cluster died again and again, perhaps for want of memory: give "
+                    "them more, or less `memory` to each part of the table."
+                ) from None
+
+
+def _done(item: Any, work: bytes) -> Any:
+    """Do the work on one item: what a worker does."""
+    try:
+        return _received(work)(item)
+    except Problem:
+        raise
+    except Exception as error:  # noqa: BLE001 - a worker's log could show confidential values
+        kind = type(error).__name__
+    raise RuntimeError(f"an unforeseen {kind}, whose details could be confidential")
+
+
+@lru_cache(maxsize=4)
+def _received(work: bytes) -> Any:
+    """Return work that was sent; the same object each time, so that kernels are compiled once."""
+    return pickle.loads(work)

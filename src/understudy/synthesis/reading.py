@@ -1,0 +1,157 @@
+"""The confidential table as a synthesis takes it: held where it is small, else streamed.
+
+A mechanism that takes nothing but sums from a table can do with some of its records at a time. What
+is published does not depend on which way a table was read: its sums are the same whole numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from understudy.domain.frames import Tabular, frame_of, name_of
+from understudy.domain.identifiers import refuse_repeated_ids, refuse_unsure_ids, unsure_ids
+from understudy.domain.parts import Part, parts_of
+from understudy.domain.records import Held, Records, Runner, Streamed
+from understudy.domain.rules import check_table
+from understudy.domain.schema import Schema
+from understudy.domain.table_files import STREAMABLE, files_of
+from understudy.domain.tables import ENCODED, encode
+from understudy.errors import BadInput
+from understudy.mechanisms import Mechanism
+from understudy.support.cluster import Cluster
+from understudy.support.parallel import cores, in_threads
+from understudy.support.sizes import bytes_of
+
+MEMORY = "1GiB"
+"""What a table may take, where nobody says otherwise."""
+_CELL, _LETTER = 64, 8
+"""Bytes that a cell of a table takes while it is held, and each byte of a CSV file: parsed, coded
+and prepared, at once."""
+_COPIED_CELL = 40
+"""The same for a cell of public columns, in the order of the table, in its own and as drawn."""
+_STREAMED_CELL = 512
+"""The same for a cell of a batch, whose scores are computed at once."""
+_LARGEST_BATCH, _SMALLEST_BATCH = 65_536, 1024
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is read."""
+
+    memory: int
+    """Bytes that it may take."""
+    run: Runner = in_threads
+    """Who reads the parts of a table that is streamed."""
+
+    @classmethod
+    def within(cls, memory: int | str, scheduler: str | None = None) -> Reading:
+        """Return how a table is read, on this machine or by a cluster's workers.
+
+        Args:
+            memory: What it may take, as people write it.
+            scheduler: Address of a Dask scheduler.
+        """
+        return cls(bytes_of(memory), in_threads if scheduler is None else Cluster(scheduler))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether others read the table, however small it is."""
+        return isinstance(self.run, Cluster)
+
+    def batch(self, columns: int) -> int:
+        """Return how many rows are read at a time."""
+        fitting = self.memory // (cores() * columns * _STREAMED_CELL)
+        return max(_SMALLEST_BATCH, min(_LARGEST_BATCH, fitting))
+
+    def records(
+        self, table: Tabular, schema: Schema, mechanism: Mechanism, *, seed: int | None
+    ) -> Records:
+        """Read a table, checked against its schema; or refuse one that is too large to be held.
+
+        Args:
+            table: The confidential table.
+            schema: What it is declared to hold.
+            mechanism: What is to be done with it.
+            seed: Fixes which records of a table that is streamed the report shows.
+        """
+        called = name_of(table, "the table")
+        parts = self._parts(table, schema)
+        needed, reason = _needed(parts, schema), _needs_all(schema, mechanism)
+        streamed = reason is None and not unsure_ids(schema)
+        if not self.elsewhere and needed <= (self.memory // 2 if streamed else self.memory):
+            return held(table, schema)
+        if reason is not None and self.elsewhere:
+            raise BadInput(
+                f"`scheduler` is for a table that is read in parts, and {reason}: leave it out."
+            )
+        if reason is not None:
+            raise BadInput(
+                f"{called} is larger than `memory` allows, and {reason}: give more `memory`, or "
+                f"a smaller table."
+            )
+        refuse_unsure_ids(schema, name=called)
+        batch = self.batch(len(schema.having(*ENCODED)))
+        if parts:
+            records = Streamed.checked(parts, schema, batch=batch, run=self.run, seed=seed)
+            if records.count:
+                return records
+        raise BadInput(f"{called} has no records, only column names.")
+
+    def check_public(self, records: Records, schema: Schema) -> None:
+        """Refuse to copy public columns that are too large to be held.
+
+        Args:
+            records: Of a table.
+            schema: What it is declared to hold.
+        """
+        if isinstance(records, Held):
+            return
+        if records.count * len(schema.public) * _COPIED_CELL > self.memory:
+            raise BadInput(
+                "the public columns of the table would be copied, and are larger than `memory` "
+                "allows: give more `memory`, declare fewer columns public, or give public rows "
+                "that come from elsewhere with `predictors`."
+            )
+
+    def _parts(self, table: Tabular, schema: Schema) -> Sequence[Part]:
+        """Return the parts of a table that can be read in parts; none of any other."""
+        files = files_of(table) if isinstance(table, str | os.PathLike) else ()
+        if files and all(path.suffix.lower() in STREAMABLE for path in files):
+            return parts_of(files, schema)
+        if self.elsewhere:
+            raise BadInput(
+                f"`scheduler` is for a table in files that end in {' or '.join(STREAMABLE)}, where "
+                f"the workers find them under the same names: leave it out."
+            )
+        return ()
+
+
+def _needed(parts: Sequence[Part], schema: Schema) -> int:
+    """Return how many bytes a table takes while it is held, about."""
+    row = len(schema.having(*ENCODED)) * _CELL
+    return sum(p.size * _LETTER if p.rows is None else p.rows * row for p in parts)
+
+
+def held(table: Tabular, schema: Schema) -> Held:
+    """Return a table that is read as a whole, checked against its schema.
+
+    Args:
+        table: In memory, or in files.
+        schema: What it is declared to hold.
+    """
+    frame, called = frame_of(table), name_of(table, "the table")
+    columns = encode(frame, schema, name=called)
+    refuse_repeated_ids(frame, schema, name=called)
+    check_table(schema.rules, columns, name=called)
+    return Held(columns)
+
+
+def _needs_all(schema: Schema, mechanism: Mechanism) -> str | None:
+    """Return why all of a table is needed at once; None where it can be streamed."""
+    if not mechanism.by_sums or mechanism.references:
+        return f"{mechanism.name} needs all of it at once, unlike summary"
+    if schema.unit is not None:
+        return f"the rows of each {schema.unit.name!r} have to be brought together"
+    return None
