@@ -44,7 +44,7 @@ def test_draws_follow_each_other_as_periods_do(workplace, monkeypatch):
     def fake(model, table, mechanism, *, seed, **rest):
         given.append((mechanism.anchor, seed))
         theta = {"phi": 0.2 + next(answers) / 100, "lambda": 7.0}
-        return SimpleNamespace(parameters=[{"parameters": theta}], tables=[table], model=model)
+        return SimpleNamespace(parameters=[{"parameters": theta}], synthetic=table, model=model)
 
     monkeypatch.setattr(sweep, "synthesize", fake)
     model, table = us.beta(us.Schema.load(workplace / "pay.toml")), workplace / "reference.csv"
