@@ -239,3 +239,20 @@ def test_files_that_are_not_of_one_table_are_refused(tmp_path):
     assert "must all end in .csv or all in .parquet" in refusal(tables.read, tmp_path)
     (tmp_path / "year=2024").mkdir()
     assert "has folders in it: name the files" in refusal(tables.read, tmp_path)
+
+
+@pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+def test_a_file_that_is_linked_to_is_not_read_twice(tmp_path, link):
+    """Its records would count twice, and nothing that is promised would hold for them."""
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    assert table_files.files_of(tmp_path) == (tmp_path / "a.csv",)
+    getattr(tmp_path / "b.csv", link)(tmp_path / "a.csv")
+    with pytest.raises(BadInput, match=r"b\.csv is the same file as .* would count twice"):
+        table_files.files_of(tmp_path)
+
+
+def test_a_pattern_that_fits_a_file_twice_is_refused(tmp_path):
+    (tmp_path / "in" / "side").mkdir(parents=True)
+    (tmp_path / "in" / "side" / "a.csv").write_text("x\n1\n")
+    with pytest.raises(BadInput, match="would count twice"):
+        table_files.files_of(tmp_path / "**" / "**" / "*.csv")

@@ -48,7 +48,7 @@ def test_a_dask_cluster_changes_nothing_even_if_a_worker_is_killed(alone, tmp_pa
     """A real cluster of separate processes, one of which is killed while they work."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         address = cluster.scheduler_address
         with distributed.Client(address) as client:

@@ -1,5 +1,7 @@
 """A cluster of processes: one that dies is replaced, and what goes wrong is told in a sentence."""
 
+import sys
+import types
 from functools import partial
 
 import pytest
@@ -17,7 +19,7 @@ def address():
     """The scheduler of two worker processes, which import what this one can."""
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address
 
@@ -48,6 +50,31 @@ def test_workers_that_keep_dying_are_given_up(address):
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", "1s")
+    monkeypatch.setattr(module, "_PATIENCE", 1.0)
     with pytest.raises(BadInput, match=r"no Dask scheduler answers at 'tcp://127\.0\.0\.1:1'"):
         list(Cluster("tcp://127.0.0.1:1")(len, ["a"]))
+
+
+def test_a_worker_that_computes_in_another_way_refuses_the_work(address, monkeypatch):
+    monkeypatch.setattr(module, "own_build", lambda: "another build")
+    with pytest.raises(Refused, match="another version of understudy"):
+        list(Cluster(address)(len, ["a"]))
+
+
+def test_work_that_workers_cannot_import_is_refused(address, monkeypatch):
+    """A model in a Python file is a module of this process alone."""
+    lonely = types.ModuleType("lonely")
+    exec("def work(item):\n    return item\n", lonely.__dict__)
+    monkeypatch.setitem(sys.modules, "lonely", lonely)
+    with pytest.raises(BadInput, match="cannot import what the model is made of"):
+        list(Cluster(address)(lonely.work, [1]))
+
+
+def test_a_scheduler_without_workers_is_refused(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(module, "_PATIENCE", 2.0)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=True, dashboard_address=":0") as empty,
+        pytest.raises(BadInput, match="no worker has joined the Dask scheduler"),
+    ):
+        list(Cluster(empty.scheduler_address)(len, ["a"]))

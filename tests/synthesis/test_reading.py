@@ -97,7 +97,7 @@ def test_a_cluster_publishes_the_same_though_a_worker_dies(tmp_path, monkeypatch
         table()[columns].iloc[piece].to_parquet(tmp_path / f"{number}.parquet")
     summed = records._summed
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     ) as cluster:
         mark = str(tmp_path / ".mark")
 

@@ -126,6 +126,8 @@ def test_the_card_says_how_to_weigh_and_the_guarantee_what_it_rests_on(release):
     assert any("raked or calibrated" in each for each in release.guarantee.assumptions)
     fewer = render_card(release.guarantee, SCHEMA, [release.synthetic[:1000]])
     assert "totals when multiplied by 4, because the sample has 4,000 rows" in fewer
+    first = render_card(release.guarantee, SCHEMA, [release.synthetic[:1000]], rows=N)
+    assert "weighted sums estimate totals." in first
 
 
 def test_a_weight_is_compared_like_any_other_column(release):

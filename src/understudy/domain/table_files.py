@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from glob import glob, has_magic
 from pathlib import Path
@@ -81,6 +81,7 @@ def files_of(table: str | os.PathLike[str]) -> tuple[Path, ...]:
         raise BadInput(
             f"there is no file in {table}." if path.is_dir() else f"there is no file {table}."
         )
+    _refuse_repeated(entries, table)
     suffixes = {entry.suffix.lower() for entry in entries}
     if len(suffixes) > 1 or not suffixes <= set(STREAMABLE):
         raise BadInput(
@@ -88,6 +89,19 @@ def files_of(table: str | os.PathLike[str]) -> tuple[Path, ...]:
             f"others elsewhere, or name those of the table by a pattern."
         )
     return tuple(entries)
+
+
+def _refuse_repeated(paths: Sequence[Path], table: str | os.PathLike[str]) -> None:
+    """Refuse to read a file twice: its records would count twice, and ε would not hold for them."""
+    known: dict[tuple[int, int], Path] = {}
+    for path in filter(Path.exists, paths):
+        status = path.stat()
+        first = known.setdefault((status.st_dev, status.st_ino), path)
+        if first is not path:
+            raise BadInput(
+                f"{path} is the same file as {first}, and its records would count twice: name each "
+                f"file of {table} once, and leave out links."
+            )
 
 
 def _read_one(path: Path) -> pd.DataFrame:

@@ -29,6 +29,7 @@ from understudy.ledger.statement import price, stated, statement_of
 from understudy.mechanisms import Mechanism
 from understudy.mechanisms.base import EarlierTheta
 from understudy.mechanisms.plan import Plan
+from understudy.mechanisms.registry import spec_of
 from understudy.models.base import Model
 from understudy.periods.period import Latest, Period, check_next, latest_release
 from understudy.periods.policy import Policy, reference_file
@@ -207,7 +208,7 @@ class PendingRelease:
             model = _model_of(latest, model)
         published = {
             "parameters": latest.theta,
-            "model": latest.model,
+            "model": latest.model or spec_of(self.mechanism, self.model),
             "schema": self.schema.to_dict(),
         }
         return latest.period.text, simulate(
@@ -319,7 +320,7 @@ def _check_ledger(policy: Policy, ledger: Ledger) -> None:
 
 def _model_of(latest: Latest, model: Model) -> Model:
     """Return the model of an earlier period: the policy's, for a whole table in its own groups."""
-    if latest.model == model.spec or model.in_turn is None:
+    if latest.model is None or latest.model == model.spec or model.in_turn is None:
         return model
     return rebuild_model(dict(latest.model), schema=model.schema)
 

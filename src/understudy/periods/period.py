@@ -103,8 +103,9 @@ class Latest:
 
     period: Period
     theta: Mapping[str, Any]
-    model: Mapping[str, Any]
-    """What the release says of its model: a whole table's has groups of its own."""
+    model: Mapping[str, Any] | None
+    """What the release says of its model: a whole table's has groups of its own. None where it says
+    nothing, and the model is the policy's."""
 
 
 def latest_release(chain: Chain) -> Latest | None:
@@ -112,7 +113,7 @@ def latest_release(chain: Chain) -> Latest | None:
     about = {entry.number: entry for entry in periodic(chain)}
     for entry in reversed(chain.entries):
         details = entry.details
-        if entry.refers_to in about and details.keys() >= {"theta", "model"}:
+        if entry.refers_to in about and "theta" in details:
             period = Period(about[entry.refers_to].details["period"])
-            return Latest(period, details["theta"], details["model"])
+            return Latest(period, details["theta"], details.get("model"))
     return None

@@ -81,7 +81,7 @@ def render_card(
         answers=[interval_row(each) for each in answers],
         warning=warning,
         schema=schema,
-        weighed=_weighed(schema, len(first)),
+        weighed=_weighed(schema, len(first) if rows is None else rows),
         public=any(column.role is Role.PUBLIC for column in shown),
         seeded=guarantee.seeded,
         guarantee=_promise(guarantee, schema),

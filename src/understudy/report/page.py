@@ -82,7 +82,7 @@ class Page(Confidential):
         period = self.guarantee.period
         return _render(
             title=self.title if period is None else f"{period}: {self.title}",
-            sizes=_sizes(self.rows, self.synthetic, self.records, sampled=self.sampled),
+            sizes=_sizes(self.rows, self.guarantee.rows, self.records, sampled=self.sampled),
             guarantee=sections.promise(self.guarantee),
             closeness=sections.closeness(self.schema, self.utility, self.earlier, self.synthetic),
             answers=[interval_row(each) for each in self.answers],
@@ -125,7 +125,7 @@ def render_comparison(comparison: Comparison) -> str:
     table, utility = comparison.compared[0].table, comparison.compared[0].utility
     return _render(
         title=comparison.title,
-        sizes=_sizes(records, table),
+        sizes=_sizes(records, len(table)),
         columns=sections.columns(
             comparison.schema, comparison.confidential, table, utility.columns
         ),
@@ -135,15 +135,13 @@ def render_comparison(comparison: Comparison) -> str:
     )
 
 
-def _sizes(
-    rows: int, synthetic: DataFrame, records: int | None = None, *, sampled: bool = False
-) -> str:
+def _sizes(rows: int, synthetic: int, records: int | None = None, *, sampled: bool = False) -> str:
     size = f"{rows:,} confidential records"
     if sampled:
         size += f", of which {records:,}, drawn at random, are compared and shown here"
     elif records not in (None, rows):
         size = f"{records:,} confidential records with {rows:,} rows"
-    return f"{size} · {len(synthetic):,} synthetic rows"
+    return f"{size} · {synthetic:,} synthetic rows"
 
 
 def _render(**view: Any) -> str:

@@ -1,7 +1,9 @@
 """Work on several things at once, by the workers of a Dask cluster.
 
 What a worker returns is brought back to the one who asked; what it read stays where it is. A worker
-that dies is replaced by another one: the same work on the same thing has the same result.
+that dies is replaced by another one: the same work on the same thing has the same result. That is
+so where all compute alike, to the last bit, so a worker with other code, other libraries or another
+kind of processor refuses the work.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from understudy.errors import BadInput, Problem, Refused
+from understudy.support.build import build as own_build
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 _RETRIES = 3
-_TIMEOUT = "20s"
+_PATIENCE = 20.0
+"""Seconds."""
 
 
 @dataclass(frozen=True)
@@ -39,23 +43,36 @@ class Cluster:
         """
         try:
             from distributed import Client, KilledWorker
+            from distributed.client import CancelledError
             from distributed.protocol.pickle import dumps
         except ImportError:
             raise BadInput(
                 "`scheduler` needs Dask, which is not installed: pip install 'understudy[cluster]'."
             ) from None
         try:
-            client = Client(self.scheduler, timeout=_TIMEOUT, set_as_default=False)
+            client = Client(self.scheduler, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError):
             raise BadInput(
                 f"no Dask scheduler answers at '{self.scheduler}': start one there (dask "
                 f"scheduler), or leave out `scheduler`."
             ) from None
         with client:
-            sent = dumps(work)
-            futures = client.map(_done, items, work=sent, pure=False, retries=_RETRIES)
             try:
+                client.wait_for_workers(1, timeout=_PATIENCE)
+            except TimeoutError:
+                raise BadInput(
+                    f"no worker has joined the Dask scheduler at '{self.scheduler}': start some "
+                    f"(dask worker {self.scheduler}), or leave out `scheduler`."
+                ) from None
+            options: dict[str, Any] = {"pure": False, "retries": _RETRIES}
+            try:
+                futures = client.map(_done, items, work=dumps(work), build=own_build(), **options)
                 yield from client.gather(futures)
+            except (CancelledError, TimeoutError, OSError):
+                raise Refused(
+                    f"the Dask scheduler at '{self.scheduler}' stopped answering while the table "
+                    f"was read: run it again when the cluster is up."
+                ) from None
             except KilledWorker:
                 raise Refused(
                     "workers of the cluster died again and again, perhaps for want of memory: give "
@@ -63,10 +80,24 @@ class Cluster:
                 ) from None
 
 
-def _done(item: Any, work: bytes) -> Any:
+def _done(item: Any, work: bytes, build: str) -> Any:
     """Do the work on one item: what a worker does."""
+    if own_build() != build:
+        raise Refused(
+            "a worker of the cluster has another version of understudy, Python, JAX or NumPy, or "
+            "another kind of processor than the machine that the command runs on, so that its sums "
+            "might not be the same: use the same versions on machines alike."
+        )
     try:
-        return _received(work)(item)
+        received = _received(work)
+    except (ImportError, AttributeError):
+        raise BadInput(
+            "a worker of the cluster cannot import what the model is made of: a model in a Python "
+            "file, or of a package that workers do not have, is summed on one machine. Leave out "
+            "`scheduler`."
+        ) from None
+    try:
+        return received(item)
     except Problem:
         raise
     except Exception as error:  # noqa: BLE001 - a worker's log could show confidential values

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from understudy.domain.frames import Tabular, frame_of, name_of
 from understudy.domain.identifiers import refuse_repeated_ids, refuse_unsure_ids, unsure_ids
@@ -20,6 +21,7 @@ from understudy.domain.table_files import STREAMABLE, files_of
 from understudy.domain.tables import ENCODED, encode
 from understudy.errors import BadInput
 from understudy.mechanisms import Mechanism
+from understudy.models.base import Model
 from understudy.support.cluster import Cluster
 from understudy.support.parallel import cores, in_threads
 from understudy.support.sizes import bytes_of
@@ -115,17 +117,32 @@ class Reading:
                 "that come from elsewhere with `predictors`."
             )
 
+    def check_workers(self, model: Model | None) -> None:
+        """Refuse a model that the workers of a cluster cannot build, before anything is charged.
+
+        Args:
+            model: The model of a record.
+        """
+        if self.elsewhere:
+            list(self.run(partial(_known, model), [0]))
+
     def _parts(self, table: Tabular, schema: Schema) -> Sequence[Part]:
         """Return the parts of a table that can be read in parts; none of any other."""
         files = files_of(table) if isinstance(table, str | os.PathLike) else ()
         if files and all(path.suffix.lower() in STREAMABLE for path in files):
-            return parts_of(files, schema)
+            # Workers may have been started in another directory.
+            paths = [path.absolute() for path in files] if self.elsewhere else files
+            return parts_of(paths, schema)
         if self.elsewhere:
             raise BadInput(
                 f"`scheduler` is for a table in files that end in {' or '.join(STREAMABLE)}, where "
                 f"the workers find them under the same names: leave it out."
             )
         return ()
+
+
+def _known(model: Model | None, number: int) -> None:
+    """Do nothing, with a model that was sent."""
 
 
 def _needed(parts: Sequence[Part], schema: Schema) -> int:
