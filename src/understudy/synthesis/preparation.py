@@ -66,7 +66,8 @@ def prepare(
         )
     source, reading = Source(seed), Reading.within(memory, scheduler)
     with stage(progress, "Reading"):
-        reading.check_workers(built)
+        if scheduler is not None:
+            reading.check_workers(built)
         records = reading.records(table, schema, mechanism, seed=seed)
         separate = None if predictors is None else public_rows(predictors, schema)
         if separate is None:

@@ -123,8 +123,7 @@ class Reading:
         Args:
             model: The model of a record.
         """
-        if self.elsewhere:
-            list(self.run(partial(_known, model), [0]))
+        list(self.run(partial(_known, model), [0]))
 
     def _parts(self, table: Tabular, schema: Schema) -> Sequence[Part]:
         """Return the parts of a table that can be read in parts; none of any other."""
