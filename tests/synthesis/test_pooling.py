@@ -190,7 +190,9 @@ def test_naive_rules_cover_too_seldom_or_too_often_and_ours_does_not(release):
         truth, *thetas = (draws[k] for k in rng.integers(len(draws), size=1 + tables))
         told = [question.analyse(simulated(rng, theta, 10 * len(VALUES))) for theta in thetas]
         (ours,) = combine(told, level=0.95)
-        covered["ours"].append(ours.lower <= truth["phi"] <= ours.upper)
+        # Where ten draws happen to be so alike that no interval can be told, none holds the truth.
+        told_so = ours.lower is not None
+        covered["ours"].append(told_so and ours.lower <= truth["phi"] <= ours.upper)
         estimate, within = np.mean([each["mean(x)"] for each in told], axis=0)
         first, variance = told[0]["mean(x)"]
         covered["one table"].append(abs(first - truth["phi"]) < 1.96 * np.sqrt(variance))
