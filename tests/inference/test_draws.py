@@ -1,5 +1,7 @@
 """Draws of θ, against a posterior that is added up over every possible table."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -9,7 +11,7 @@ from understudy._jax import jnp
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import GAUSSIAN, LAPLACE
-from understudy.inference.mode import find_mode
+from understudy.inference.mode import around, find_mode
 from understudy.support.randomness import Source
 
 
@@ -42,7 +44,7 @@ def test_mean_spread_and_tails_are_those_of_the_exact_posterior(noisy, scale, di
     population, measured = answers(300, noisy=noisy, scale=scale, distribution=distribution)
     evidence, source = Evidence(population, (measured,)), Source(3)
     mode = find_mode(evidence, np.zeros(1), source, records=8192)
-    draws = posterior_draws(evidence, mode, source, count=4000)[0][:, 0]
+    draws = posterior_draws(evidence, mode, source, count=4000).points[:, 0]
     grid, posterior = exact_posterior(300, noisy, scale, distribution)
     mean = posterior @ grid
     spread = np.sqrt(posterior @ (grid - mean) ** 2)
@@ -73,9 +75,25 @@ def test_many_parameters_are_drawn_by_a_chain_or_else_from_the_normal(monkeypatc
     population = Population(model, {"g": np.arange(300) % 20}, 300, True)
     evidence, source = Evidence(population, (measured,)), Source(4)
     mode = find_mode(evidence, np.zeros(20), source, records=2048)
-    draws, sampler = posterior_draws(evidence, mode, source, count=100)
-    assert sampler == ("nuts" if reaches else "normal")
-    assert draws.shape == (100, 20)
-    assert np.isfinite(draws).all()
+    draws = posterior_draws(evidence, mode, source, count=100)
+    assert draws.sampler == ("nuts" if reaches else "normal")
+    assert draws.points.shape == (100, 20)
+    assert np.isfinite(draws.points).all()
     if not reaches:
-        np.testing.assert_allclose(draws.mean(axis=0), mode.point, atol=1e-9)
+        np.testing.assert_allclose(draws.points.mean(axis=0), mode.point, atol=1e-9)
+
+
+def test_candidates_lead_on_from_a_fit_that_ended_on_the_way():
+    """As far off as six standard deviations, and as sure of itself as if it were there."""
+    population, measured = answers(300, noisy=[190, 140], scale=10.0, distribution=LAPLACE)
+    evidence, source = Evidence(population, (measured,)), Source(3)
+    mode = find_mode(evidence, np.zeros(1), source, records=8192)
+    off = mode.point + 6 * np.sqrt(mode.covariance[0])
+    lost = around(evidence, off, source, records=8192)
+    lost = replace(lost, precision=1e8 * lost.precision)
+    draws = posterior_draws(evidence, lost, source, count=400)
+    assert draws.sampler == "importance"
+    assert len(draws.modes) > 1
+    spread = float(np.sqrt(mode.covariance[0, 0]))
+    assert draws.mode.point == pytest.approx(mode.point, abs=0.1 * spread)
+    assert draws.points.mean() == pytest.approx(mode.point[0], abs=0.3 * spread)

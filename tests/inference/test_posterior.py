@@ -49,6 +49,7 @@ def test_a_fit_that_does_not_settle_is_made_again_with_more_records_and_smaller_
 
     find_mode = module.find_mode
     monkeypatch.setattr(module, "find_mode", unsettled)
+    monkeypatch.setattr("understudy.inference.mode.find_mode", unsettled)
     evidence, source = beta_evidence(1), Source(2)
     near = starting_point(evidence, source)
     found = infer(evidence, near, near, source, draws=20)

@@ -12,9 +12,10 @@ candidates and variances are drawn in turn:
     T | candidate, τ   a normal,
     1/τ | T            inverse Gaussian with mean 1 / (b |T̃ − T|) and shape 1/b².
 
-Of many parameters, or where few candidates would stand for all draws, a chain takes their place
-(`chain.py`); should the pool not reach as far as the chain goes, draws are those of the normal
-around the mode.
+Where few candidates would stand for all draws, the mode may have been a lesser one: a fit from the
+best candidate finds another, and candidates are drawn around both. Where that does not help, and of
+many parameters, a chain takes their place (`chain.py`); should the pool not reach as far as the
+chain goes, draws are those of the normal around the mode.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from scipy.special import logsumexp
 
 from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import Mode
+from understudy.inference.mode import RECORDS, Mode, find_mode, with_enough_records
 from understudy.inference.pool import Pool
 from understudy.samplers.proposals import Proposal
 from understudy.support.randomness import Source
@@ -38,8 +39,10 @@ Floats = NDArray[np.float64]
 
 _FIRST_CANDIDATES, _CANDIDATES = 256, 1024
 _POOL = 8192
-_ROUNDS = 5
-"""Proposals at most, each fitted to the candidates of the one before."""
+_ROUNDS = 4
+"""Proposals at most that are fitted to candidates."""
+_MODES = 3
+"""Modes at most that candidates are drawn around."""
 _WIDEN = 1.1
 _CHAINS, _BURN_IN = 50, 10
 _MOST_COORDINATES = 16
@@ -48,29 +51,59 @@ _FEWEST_EFFECTIVE = 200
 """Candidates that have to count: with fewer, many draws would be the same one."""
 
 
-def posterior_draws(
-    evidence: Evidence, mode: Mode, source: Source, *, count: int
-) -> tuple[Floats, str]:
-    """Return so many draws, one in a row, and how they were drawn."""
+@dataclass(frozen=True)
+class Draws:
+    """Draws of θ, and how they were had."""
+
+    points: Floats
+    """One in a row: unconstrained coordinates, and log N where it is not known."""
+    sampler: str
+    modes: tuple[Mode, ...]
+    """The mode, and those that candidates led to."""
+
+    @property
+    def mode(self) -> Mode:
+        """The most plausible of them."""
+        return _best(self.modes)
+
+
+def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -> Draws:
+    """Return so many draws of θ, and what modes there are."""
     generator = source.generator()
-    if len(mode.point) > _MOST_COORDINATES:
-        walked = chain_draws(evidence, mode, source, count=count)
-        return (_normal(mode, generator, count), "normal") if walked is None else (walked, "nuts")
-    pool = Pool.around(evidence, mode, source, records=_POOL)
-    proposal = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
-    heights = _Heights.empty(evidence, mode)
-    for turn in range(_ROUNDS):
-        points = proposal.draw(generator, _CANDIDATES if turn else _FIRST_CANDIDATES)
-        heights = heights.joined(evidence, points, proposal, pool)
-        log_weights = heights.log_weights(evidence.variance)
-        if turn and 1 / np.sum(_shares(log_weights) ** 2) >= _FEWEST_EFFECTIVE:
+    modes: tuple[Mode, ...] = (mode,)
+    if len(mode.point) <= _MOST_COORDINATES:
+        for _ in range(_MODES):
+            candidates = _candidates(evidence, modes, source, generator)
+            if candidates.effective >= _FEWEST_EFFECTIVE:
+                chosen = _in_turn(evidence, candidates, generator, count)
+                return Draws(candidates.points[chosen], "importance", modes)
+            found = find_mode(evidence, candidates.best, source, records=RECORDS, hot=False)
+            modes = (*modes, with_enough_records(evidence, found, source))
+    walked = chain_draws(evidence, _best(modes), source, count=count)
+    if walked is None:
+        return Draws(_normal(_best(modes), generator, count), "normal", modes)
+    return Draws(walked, "nuts", modes)
+
+
+def _best(modes: tuple[Mode, ...]) -> Mode:
+    return min(modes, key=lambda mode: mode.height)
+
+
+def _candidates(
+    evidence: Evidence, modes: tuple[Mode, ...], source: Source, generator: np.random.Generator
+) -> _Candidates:
+    """Return candidates from around all modes, and from proposals that are fitted to them."""
+    pool = Pool.around(evidence, _best(modes), source, records=_POOL)
+    candidates = _Candidates.none(evidence, pool, _best(modes))
+    for mode in modes:
+        wide = Proposal.with_covariance(mode.point, _WIDEN**2 * mode.covariance)
+        candidates = candidates.joined(wide.draw(generator, _FIRST_CANDIDATES), wide)
+    for _ in range(_ROUNDS):
+        fitted = _fitted(candidates.points, candidates.log_weights)
+        candidates = candidates.joined(fitted.draw(generator, _CANDIDATES), fitted)
+        if candidates.effective >= _FEWEST_EFFECTIVE:
             break
-        proposal = _narrowed(heights.points, log_weights)
-    else:
-        walked = chain_draws(evidence, mode, source, count=count)
-        if walked is not None:
-            return walked, "nuts"
-    return heights.points[_in_turn(evidence, heights, generator, count)], "importance"
+    return candidates
 
 
 def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
@@ -81,31 +114,31 @@ def _normal(mode: Mode, generator: np.random.Generator, count: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Heights:
+class _Candidates:
     """Candidates with what they predict."""
 
+    evidence: Evidence
+    pool: Pool
+    covariance: Floats
+    """NΣ, at the mode."""
     points: Floats
     log_prior: Floats
     rest: Floats
     """T̃ − Nμ(θ), shape (candidates, width)."""
-    covariance: Floats
-    """NΣ, at the mode."""
     proposals: tuple[tuple[int, Proposal], ...] = ()
     """How many candidates came from which proposal."""
 
     @classmethod
-    def empty(cls, evidence: Evidence, mode: Mode) -> _Heights:
+    def none(cls, evidence: Evidence, pool: Pool, mode: Mode) -> _Candidates:
         """Return no candidates yet."""
-        none = np.zeros((0, len(mode.point)))
-        rest = np.zeros((0, len(evidence.values)))
-        return cls(none, np.zeros(0), rest, mode.prediction.covariance)
+        points, rest = np.zeros((0, len(mode.point))), np.zeros((0, len(evidence.values)))
+        return cls(evidence, pool, mode.prediction.covariance, points, np.zeros(0), rest)
 
-    def joined(
-        self, evidence: Evidence, points: Floats, proposal: Proposal, pool: Pool
-    ) -> _Heights:
-        """Return them with more candidates, from a proposal."""
+    def joined(self, points: Floats, proposal: Proposal) -> _Candidates:
+        """Return them with more candidates, which are from a proposal."""
+        evidence = self.evidence
         sizes = np.array([evidence.size(point) for point in points])
-        means = pool.means(points[:, : evidence.population.model.dimension])
+        means = self.pool.means(points[:, : evidence.population.model.dimension])
         rest = evidence.values - sizes[:, None] * means
         return replace(
             self,
@@ -127,10 +160,23 @@ class _Heights:
         spread, axes = np.linalg.eigh(self.covariance)
         return np.asarray(axes * np.sqrt(np.maximum(spread, 0.0)))
 
-    def log_weights(self, variance: Floats) -> Floats:
-        """Return the log weight of each candidate, given the variances of the noise."""
-        root = np.linalg.cholesky(self.covariance + np.diag(variance))
-        return self.constant - 0.5 * np.sum(np.linalg.solve(root, self.rest.T) ** 2, axis=0)
+    @cached_property
+    def log_weights(self) -> Floats:
+        """The log weight of each candidate, all noise being normal."""
+        root = np.linalg.cholesky(self.covariance + np.diag(self.evidence.variance))
+        logs = self.constant - 0.5 * np.sum(np.linalg.solve(root, self.rest.T) ** 2, axis=0)
+        # Where no record of the pool is possible, nothing is known of what θ predicts.
+        return np.where(np.isnan(logs), -np.inf, logs)
+
+    @property
+    def effective(self) -> float:
+        """How many of them count."""
+        return float(1 / np.sum(_shares(self.log_weights) ** 2))
+
+    @property
+    def best(self) -> Floats:
+        """The candidate that counts most."""
+        return np.asarray(self.points[np.argmax(self.log_weights)])
 
 
 def _shares(log_weights: Floats) -> Floats:
@@ -138,7 +184,7 @@ def _shares(log_weights: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _narrowed(points: Floats, log_weights: Floats) -> Proposal:
+def _fitted(points: Floats, log_weights: Floats) -> Proposal:
     """Return a proposal that fits the weighted candidates."""
     shares = _shares(log_weights)
     # Half-hearted weights keep few good candidates from making the next proposal too narrow.
@@ -150,7 +196,7 @@ def _narrowed(points: Floats, log_weights: Floats) -> Proposal:
 
 
 def _in_turn(
-    evidence: Evidence, heights: _Heights, generator: np.random.Generator, count: int
+    evidence: Evidence, candidates: _Candidates, generator: np.random.Generator, count: int
 ) -> Any:
     """Return which candidates are drawn, variances of the noise in turn with them.
 
@@ -158,25 +204,25 @@ def _in_turn(
     product of matrices: r′Wr is the sum of the entries of W times those of rr′.
     """
     if evidence.normal.all():
-        shares = _shares(heights.log_weights(evidence.variance))
+        shares = _shares(candidates.log_weights)
         return generator.choice(len(shares), size=count, p=shares)
-    scale, covariance = evidence.laplace, heights.covariance
+    scale, covariance = evidence.laplace, candidates.covariance
     chains = min(_CHAINS, count)
     variance = np.tile(evidence.variance, (chains, 1))
     above = np.triu_indices(len(scale))
-    squares = heights.rest[:, above[0]] * heights.rest[:, above[1]]
+    squares = candidates.rest[:, above[0]] * candidates.rest[:, above[1]]
     squares *= np.where(above[0] == above[1], 0.5, 1.0)
     chosen = []
     for _ in range(_BURN_IN + -(-count // chains)):
         total = covariance + variance[:, :, None] * np.eye(len(scale))
         weight = np.asarray(np.linalg.inv(total))
-        logs = heights.constant - weight[:, above[0], above[1]] @ squares.T
+        logs = candidates.constant - weight[:, above[0], above[1]] @ squares.T
         cumulated = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         level = generator.random(chains) * cumulated[:, -1]
-        candidate = np.minimum((cumulated < level[:, None]).sum(axis=1), len(heights.rest) - 1)
-        rest = heights.rest[candidate]
+        candidate = np.minimum((cumulated < level[:, None]).sum(axis=1), len(candidates.rest) - 1)
+        rest = candidates.rest[candidate]
         variance = variances_given(
-            evidence, variance, weight=weight, rest=rest, root=heights.root, generator=generator
+            evidence, variance, weight=weight, rest=rest, root=candidates.root, generator=generator
         )
         chosen.append(candidate)
     return np.concatenate(chosen[_BURN_IN:])[:count]

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import LEAST, Measurement, Noise
-from understudy.inference.mode import around
-from understudy.inference.posterior import RECORDS, infer
+from understudy.inference.mode import RECORDS, around
+from understudy.inference.posterior import infer
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]

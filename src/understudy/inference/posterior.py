@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -15,18 +14,12 @@ from understudy.inference.check import Check, check, p_value
 from understudy.inference.contribution import ScoreContribution
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import Mode, find_mode
+from understudy.inference.mode import RECORDS, Mode, find_mode, with_enough_records
 from understudy.models.base import GRID, Model, Theta
 from understudy.support.randomness import Source
 
 Floats = NDArray[np.float64]
 
-RECORDS = 8192
-"""Simulated records of an ordinary fit."""
-_SHARE = 0.02
-"""Share of any posterior variance that simulation may add, as far as records allow."""
-_MOST = 2**18
-"""Never more records than this; what is left open is part of the covariance anyway."""
 _LITTLE = 50.0
 """Records for each parameter, in units of the noise, below which little was told of it."""
 _DOUBTFUL = 1e-3
@@ -137,20 +130,8 @@ def infer(
         more = {"records": RECORDS * _MORE**k, "reach": _SMALLER**-k}
         modes.append(find_mode(evidence, best.point, source, hot=False, **more))
         best = modes[-1]
-    best = _with_enough_records(evidence, best, source)
-    points, sampler = posterior_draws(evidence, best, source, count=draws)
-    checked = check(evidence, best, points, source)
-    return Posterior(evidence, best, points, sampler, len(modes), checked)
-
-
-def _with_enough_records(evidence: Evidence, mode: Mode, source: Source) -> Mode:
-    """Return the mode from so many records that simulation adds little to what is not known.
-
-    κN²Σ/M is measured, not assumed: what simulation left open at the mode, which falls like 1/M.
-    """
-    needed = RECORDS * mode.simulation / _SHARE
-    if needed <= RECORDS:
-        return mode
-    # In powers of two: kernels that simulate are compiled for a number of records.
-    records = min(2 ** math.ceil(math.log2(needed)), _MOST)
-    return find_mode(evidence, mode.point, source, records=records, hot=False)
+    best = with_enough_records(evidence, best, source)
+    drawn = posterior_draws(evidence, best, source, count=draws)
+    best, attempts = drawn.mode, len(modes) + len(drawn.modes) - 1
+    checked = check(evidence, best, drawn.points, source)
+    return Posterior(evidence, best, drawn.points, drawn.sampler, attempts, checked)

@@ -16,8 +16,8 @@ from understudy.inference.contribution import TableContribution
 from understudy.inference.directions import choose_scores
 from understudy.inference.evidence import Evidence
 from understudy.inference.measurement import Measurement
-from understudy.inference.mode import find_mode
-from understudy.inference.posterior import RECORDS, on_grid
+from understudy.inference.mode import RECORDS, find_mode
+from understudy.inference.posterior import on_grid
 from understudy.inference.start import middle_of_prior, starting_point
 from understudy.mechanisms.one_round import Rounds, coordinates, measure_sum, population_of
 from understudy.mechanisms.request import Request
