@@ -15,7 +15,8 @@ from understudy.inference.check import Check, check, p_value
 from understudy.inference.contribution import ScoreContribution
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import Mode, find_mode
+from understudy.inference.mode import Mode, approached, find_mode
+from understudy.inference.moments import MOST
 from understudy.models.base import GRID, Model, Theta
 from understudy.support.randomness import Source
 
@@ -25,8 +26,11 @@ RECORDS = 8192
 """Simulated records of an ordinary fit."""
 _SHARE = 0.02
 """Share of any posterior variance that simulation may add, as far as records allow."""
-_MOST = 2**18
-"""Never more records than this; what is left open is part of the covariance anyway."""
+_MUCH = 0.1
+"""What simulation from the most records of an ordinary fit may add."""
+_VERY_MANY = 2_000_000
+"""Beyond that so many are simulated, for few steps. Never more: what is left open is part of the
+covariance anyway."""
 _LITTLE = 50.0
 """Records for each parameter, in units of the noise, below which little was told of it."""
 _DOUBTFUL = 1e-3
@@ -151,6 +155,19 @@ def _with_enough_records(evidence: Evidence, mode: Mode, source: Source) -> Mode
     needed = RECORDS * mode.simulation / _SHARE
     if needed <= RECORDS:
         return mode
+    if _left_open(mode.simulation) > _MUCH:
+        for records in (MOST // 4, _VERY_MANY):
+            mode = approached(evidence, mode, source, records=records)
+        return mode
     # In powers of two: kernels that simulate are compiled for a number of records.
-    records = min(2 ** math.ceil(math.log2(needed)), _MOST)
+    records = min(2 ** math.ceil(math.log2(needed)), MOST)
     return find_mode(evidence, mode.point, source, records=records, hot=False)
+
+
+def _left_open(share: float) -> float:
+    """Return what simulation would add to a posterior variance, relative to it, from most records.
+
+    Args:
+        share: Of a posterior variance that is due to simulation from an ordinary number of them.
+    """
+    return share / max(1 - share, 1e-9) * RECORDS / MOST
