@@ -9,7 +9,7 @@ from summaries import BETA, LOGISTIC, OUTCOMES, answers
 from understudy._jax import jnp
 from understudy.inference.cells import Cells
 from understudy.inference.contribution import UNIT, ScoreContribution, TableContribution
-from understudy.inference.moments import Population, moments
+from understudy.inference.moments import Population, Simulated, moments
 from understudy.support.randomness import Source
 
 Z = np.array([-1.2, 1.0])
@@ -91,10 +91,62 @@ def test_every_known_row_is_simulated_equally_often():
     np.testing.assert_array_equal(simulated.columns["g"], np.tile(np.arange(300) % 2, 4))
 
 
-def test_of_very_many_known_rows_some_are_simulated():
-    population = Population(LOGISTIC, {"g": np.zeros(100_000, int)}, 100_000, True)
+def test_of_very_many_known_rows_some_are_simulated_each_kind_as_often_as_it_should_be():
+    kinds = np.repeat(np.arange(4), [70_000, 20_000, 9_975, 25])
+    population = Population(LOGISTIC, {"g": kinds}, 100_000, True)
     simulated = population.simulate(np.zeros(1), Source(6), 8192)
-    assert (simulated.records, simulated.repeats) == (8192, 2)
+    assert (simulated.records, simulated.repeats, simulated.share) == (8192, 2, 0.04096)
+    rows = np.bincount(simulated.columns["g"][:4096], minlength=4)
+    np.testing.assert_allclose(rows, np.bincount(kinds) * 0.04096, atol=1.5)
+    np.testing.assert_array_equal(*simulated.columns["g"].reshape(2, -1))
+
+
+@pytest.mark.parametrize("records", [4096, 40_000])
+def test_doubt_holds_what_the_choice_of_rows_leaves_open(records, monkeypatch):
+    """Half of what a mean may be off is due to rows, and nothing once all of them are there."""
+    import understudy as us
+    from summaries import ANSWER, PUBLIC, schema_of
+
+    monkeypatch.setattr("understudy.inference.moments._MOST_FIXED", 1024)
+    schema = schema_of(y=ANSWER, first=PUBLIC, second=PUBLIC)
+    model = us.formula("y ~ second", family="bernoulli", schema=schema)
+    generator, z = np.random.default_rng(11), np.array([-2.0, 4.0])
+    public = {"first": np.sort(generator.integers(2, size=20_000))}
+    public["second"] = generator.integers(2, size=20_000)
+    yes = np.mean(1 / (1 + np.exp(2 - 4.0 * public["second"])))
+    table = TableContribution(model, (Cells(model.schema.confidential[0]),))
+    scores = []
+    for seed in range(60):
+        population = Population(model, public, 20_000, True)
+        found = population.moments([table], z, Source(seed), records)
+        scores.append((found.mean[1] - yes) / np.sqrt(found.doubt[1, 1]))
+    # 60 squares of standard normals: from half to twice their number, but for one time in 10⁵.
+    assert 30 < np.sum(np.square(scores)) < 120
+
+
+def test_records_in_blocks_are_as_good_as_together(monkeypatch):
+    together = POPULATION.moments([TABLE], Z, Source(3), 2**18)
+    monkeypatch.setattr("understudy.inference.moments.MOST", 2**17)
+    blocks = POPULATION.moments([TABLE], Z, Source(4), 2**18)
+    errors = np.sqrt(np.diag(together.doubt + blocks.doubt))
+    assert (np.abs(together.mean - blocks.mean) < 5 * errors).all()
+    np.testing.assert_allclose(np.diag(blocks.doubt), np.diag(together.doubt), rtol=0.1)
+    np.testing.assert_allclose(blocks.covariance, together.covariance, atol=0.004)
+    np.testing.assert_allclose(blocks.slope, together.slope, atol=0.004)
+
+
+def test_blocks_share_out_all_known_rows(monkeypatch):
+    monkeypatch.setattr("understudy.inference.moments.MOST", 1024)
+    monkeypatch.setattr("understudy.inference.moments._BLOCK", 512)
+    population, _ = answers(5000, noisy=[1, 2], scale=1.0)
+    seen, own = [], Simulated.slopes
+    monkeypatch.setattr(
+        Simulated, "slopes", lambda self, z: seen.append(self.columns["g"]) or own(self, z)
+    )
+    table = TableContribution(LOGISTIC, (Cells(LOGISTIC.schema.confidential[0]),))
+    population.moments([table], np.zeros(1), Source(5), 10_000)
+    assert len(seen) == 19
+    assert np.bincount(np.concatenate(seen)).tolist() == [5000, 5000]
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

@@ -1,9 +1,12 @@
 """The posterior as a whole: calibrated, and checked against the model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from inference.test_mode import beta_evidence
+from understudy.inference.moments import MOST
 from understudy.inference.posterior import infer
 from understudy.inference.start import starting_point
 from understudy.models.base import GRID
@@ -37,8 +40,6 @@ def test_the_first_attempt_was_enough(posterior):
 
 def test_a_fit_that_does_not_settle_is_made_again_with_more_records_and_smaller_steps(monkeypatch):
     """And whatever comes of it, there is a posterior."""
-    from dataclasses import replace
-
     from understudy.inference import posterior as module
 
     asked = []
@@ -49,7 +50,7 @@ def test_a_fit_that_does_not_settle_is_made_again_with_more_records_and_smaller_
 
     find_mode = module.find_mode
     monkeypatch.setattr(module, "find_mode", unsettled)
-    monkeypatch.setattr("understudy.inference.mode.find_mode", unsettled)
+    monkeypatch.setattr("understudy.inference.refined.find_mode", unsettled)
     evidence, source = beta_evidence(1), Source(2)
     near = starting_point(evidence, source)
     found = infer(evidence, near, near, source, draws=20)
@@ -62,14 +63,27 @@ def test_a_fit_that_does_not_settle_is_made_again_with_more_records_and_smaller_
     assert np.isfinite(found.points).all()
 
 
+def test_of_very_many_records_simulation_takes_little_of_what_is_known():
+    """And no model that made the table is said to be wrong."""
+    evidence = beta_evidence(1, size=2_000_000)
+    population = replace(evidence.population, size=2_000_000, known=True)
+    evidence = replace(evidence, population=population)
+    source = Source(3)
+    near = starting_point(evidence, source)
+    found = infer(evidence, near, near, source, draws=200)
+    assert found.mode.records > MOST
+    assert found.mode.simulation < 0.5
+    truth = np.asarray(population.model.unconstrain({"phi": 0.8 / 5.8, "lambda": 5.8}))
+    assert (np.abs(found.estimate - truth) < 4 * found.points.std(axis=0)).all()
+    assert found.check.warning is None
+
+
 @pytest.mark.slow
 def test_forty_tables_hold_what_they_were_made_from():
     """Ranks of θ among its draws are even: 90 % intervals neither miss it nor always hold it.
 
     phi ~ Beta(2, 2) and lambda − 0.1 ~ Gamma(2, scale 3), which the fit has as its prior.
     """
-    from dataclasses import replace
-
     import pandas as pd
     import scipy.stats
     from numpyro import distributions as dist

@@ -12,6 +12,7 @@ evidence      all measurements stacked, and what θ predicts of them
 history       what an earlier release knew of θ, as the prior of this one
 start         where a fit begins
 mode          the most plausible θ, by damped Gauss–Newton steps
+refined       the same from enough simulated records
 pool          simulated records that stand for any θ nearby
 chain         draws of many parameters, by a chain
 draws         draws of θ given what was measured

@@ -10,7 +10,9 @@ pool's records count at a draw is watched: where they are too few, the chain is 
 
 Mean and slope of μ at the centre are put right by many more records than the pool has: a chain
 finds out what a pool is wrong about. (With twenty varying intercepts the misfit of draws was 5
-larger than the pool made believe.)
+larger than the pool made believe.) Where very many records were needed for the mode, so much is
+known of θ that the centre stays there, with what these records say: others would have errors of
+their own, and as large.
 
 The normal around the mode of a whole table's model is far too wide: where few records are, a
 coefficient may go far before a table takes notice. The pool has records from there, too, because
@@ -29,6 +31,7 @@ from numpy.typing import NDArray
 from understudy._jax import jax, jnp
 from understudy.inference.evidence import SIZE_SPREAD, Evidence
 from understudy.inference.mode import Mode, around
+from understudy.inference.moments import MOST
 from understudy.inference.pool import Pool
 from understudy.models.base import Data, Model
 from understudy.support.randomness import Source
@@ -109,7 +112,7 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
     for number in range(_PASSES):
         last = number > 0 or model.by_tables
         pool = Pool.around(evidence, centre, source, records=_POOL, draws=points)
-        target = _target(evidence, centre, pool, tilted=centre is not mode)
+        target = _target(evidence, centre, pool, tilted=number > 0)
         asked = count if last else _FIRST_COUNT
         points, effective = _walked(
             model, target, source.key(), asked, warm_up=warm_up, mixed=not wide
@@ -118,7 +121,7 @@ def chain_draws(evidence: Evidence, mode: Mode, source: Source, *, count: int) -
             return None
         if last and np.quantile(effective, 0.05) > _FEWEST * len(pool.log_density):
             return points
-        if not model.by_tables:
+        if not model.by_tables and mode.records <= MOST:
             centre = around(evidence, points.mean(axis=0), source, records=_RECORDS)
     # Of whole tables even a thin pool tells more than the normal around the mode does.
     return points if model.by_tables else None

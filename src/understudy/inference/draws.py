@@ -30,8 +30,9 @@ from scipy.special import logsumexp
 
 from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import RECORDS, Mode, find_mode, with_enough_records
+from understudy.inference.mode import RECORDS, Mode, find_mode
 from understudy.inference.pool import Pool
+from understudy.inference.refined import refined
 from understudy.samplers.proposals import Proposal
 from understudy.support.randomness import Source
 
@@ -78,7 +79,7 @@ def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: in
                 chosen = _in_turn(evidence, candidates, generator, count)
                 return Draws(candidates.points[chosen], "importance", modes)
             found = find_mode(evidence, candidates.best, source, records=RECORDS, hot=False)
-            modes = (*modes, with_enough_records(evidence, found, source))
+            modes = (*modes, refined(evidence, found, source))
     walked = chain_draws(evidence, _best(modes), source, count=count)
     if walked is None:
         return Draws(_normal(_best(modes), generator, count), "normal", modes)

@@ -23,7 +23,7 @@ from understudy._jax import jax
 from understudy.inference.allowance import Allowance
 from understudy.inference.contribution import Contribution
 from understudy.inference.measurement import Measurement
-from understudy.inference.moments import Population, moments
+from understudy.inference.moments import Population
 from understudy.models.base import Model
 from understudy.samplers.proposals import log_priors
 from understudy.support.randomness import Source
@@ -133,8 +133,7 @@ class Evidence:
     def predict(self, point: Floats, seed: int, records: int) -> Prediction:
         """Return what a point predicts, from about so many records, simulated with this seed."""
         z, size = self.position(point), self.size(point)
-        simulated = self.population.simulate(z, Source(seed), records)
-        each = moments(simulated, self.contributions, z)
+        each = self.population.moments(self.contributions, z, Source(seed), records)
         slope = size * each.slope
         if not self.population.known:
             slope = np.column_stack([slope, size * each.mean])

@@ -23,16 +23,13 @@ Floats = NDArray[np.float64]
 
 RECORDS = 8192
 """Simulated records of an ordinary fit."""
-_SHARE = 0.02
-"""Share of any posterior variance that simulation may add, as far as records allow."""
-_MOST = 2**18
-"""Never more records than this; what is left open is part of the covariance anyway."""
 _COOLING = 6.0
 _HOT_STEPS, _COLD_STEPS = 3, 15
 _LONGEST_STEP = 2.0
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-6, 1e3
 _SLACK = 0.05
 """A height may rise by so much, which is what simulation leaves open."""
+_WHOLE_STEPS, _WHOLE = 3, 1.0
 _NEAR, _THERE = 0.5, 0.1
 """Length of a step, in posterior standard deviations, after which a fit goes on, or ends."""
 
@@ -54,6 +51,8 @@ class Mode:
     if the model can produce what was measured."""
     height: float
     """Minus the log of the posterior density, up to a constant."""
+    records: int
+    """About how many were simulated for each step."""
     steps: int
     settled: bool
     """Whether the last step was short."""
@@ -111,33 +110,40 @@ def find_mode(
         here, took, _ = descent.run(here, weigh, limit, enough)
         steps += took
     here, took, settled = descent.run(here, _own_weight(evidence), _COLD_STEPS, _THERE)
-    return _ended(evidence, here, steps + took, settled)
+    return _ended(evidence, here, records, steps + took, settled=settled)
 
 
-def with_enough_records(evidence: Evidence, mode: Mode, source: Source) -> Mode:
-    """Return the mode from so many records that simulation adds little to what is not known.
+def approached(evidence: Evidence, mode: Mode, source: Source, *, records: int) -> Mode:
+    """Return where a few whole steps lead, each from so many records that few can be afforded.
 
-    κN²Σ/M is measured, not assumed: what simulation left open at the mode, which falls like 1/M.
+    Near enough to the mode a step needs no trial: it is that of a linear model. Trials would
+    only compare what simulation leaves open at one point with what it leaves open at another, which
+    is also why no step gets much shorter than a posterior standard deviation.
     """
-    needed = RECORDS * mode.simulation / _SHARE
-    if needed <= RECORDS:
-        return mode
-    # In powers of two: kernels that simulate are compiled for a number of records.
-    records = min(2 ** math.ceil(math.log2(needed)), _MOST)
-    return find_mode(evidence, mode.point, source, records=records, hot=False)
+    seed = int(source.generator().integers(2**62))
+    here = evidence.predict(mode.point, seed, records)
+    for number in range(_WHOLE_STEPS):
+        step, length = _step(evidence, here, _own_weight(evidence)(here)[0], damping=0.0)
+        if length < _WHOLE:
+            return _ended(evidence, here, records, number, settled=True)
+        here = evidence.predict(here.point + step, seed, records)
+    return _ended(evidence, here, records, _WHOLE_STEPS, settled=False)
 
 
 def around(evidence: Evidence, point: Floats, source: Source, *, records: int) -> Mode:
     """Return what a fit that ended at this point would say, from about so many records."""
     seed = int(source.generator().integers(2**62))
-    return _ended(evidence, evidence.predict(point, seed, records), 0, settled=True)
+    return _ended(evidence, evidence.predict(point, seed, records), records, 0, settled=True)
 
 
-def _ended(evidence: Evidence, here: Prediction, steps: int, settled: bool) -> Mode:
+def _ended(
+    evidence: Evidence, here: Prediction, records: int, steps: int, *, settled: bool
+) -> Mode:
     weight, height = _own_weight(evidence)(here)
     rest = evidence.values - here.mean
     precision = here.slope.T @ weight @ here.slope + here.precision
-    return Mode(here, weight, precision, float(rest @ weight @ rest), height, steps, settled)
+    misfit = float(rest @ weight @ rest)
+    return Mode(here, weight, precision, misfit, height, records, steps, settled)
 
 
 @dataclass(frozen=True)
@@ -154,14 +160,9 @@ class _Descent:
         damping = _FIRST_DAMPING
         weight, height = weigh(here)
         for number in range(1, limit + 1):
-            curvature = here.slope.T @ weight @ here.slope + here.precision
-            rest = self.evidence.values - here.mean
-            pull = here.slope.T @ weight @ rest + here.gradient
-            step = np.linalg.solve(curvature + damping * np.diag(np.diag(curvature)), pull)
-            step *= min(1.0, self.longest / np.abs(step).max())
+            step, length = _step(self.evidence, here, weight, damping, self.longest)
             there = self.evidence.predict(here.point + step, self.seed, self.records)
             weight_there, height_there = weigh(there)
-            length = math.sqrt(step @ curvature @ step / len(step))
             if height_there < height + _SLACK:
                 here, weight, height = there, weight_there, height_there
                 damping = max(damping / 5, _LEAST_DAMPING)
@@ -172,6 +173,23 @@ class _Descent:
                 if damping > _MOST_DAMPING:
                     return here, number, True
         return here, limit, False
+
+
+def _step(
+    evidence: Evidence,
+    here: Prediction,
+    weight: Floats,
+    damping: float,
+    longest: float = _LONGEST_STEP,
+) -> tuple[Floats, float]:
+    """Return a step of Gauss and Newton, and its length in posterior standard deviations."""
+    curvature = here.slope.T @ weight @ here.slope + here.precision
+    rest = evidence.values - here.mean
+    pull = here.slope.T @ weight @ rest + here.gradient
+    damped = curvature + damping * np.diag(np.diag(curvature))
+    step = np.asarray(np.linalg.solve(damped, pull), dtype=np.float64)
+    step *= min(1.0, longest / np.abs(step).max())
+    return step, math.sqrt(step @ curvature @ step / len(step))
 
 
 def _rough_weight(evidence: Evidence, heat: float) -> Weigh:

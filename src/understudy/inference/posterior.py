@@ -14,7 +14,8 @@ from understudy.inference.check import Check, check, p_value
 from understudy.inference.contribution import ScoreContribution
 from understudy.inference.draws import posterior_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import RECORDS, Mode, find_mode, with_enough_records
+from understudy.inference.mode import RECORDS, Mode, find_mode
+from understudy.inference.refined import refined
 from understudy.models.base import GRID, Model, Theta
 from understudy.support.randomness import Source
 
@@ -130,7 +131,7 @@ def infer(
         more = {"records": RECORDS * _MORE**k, "reach": _SMALLER**-k}
         modes.append(find_mode(evidence, best.point, source, hot=False, **more))
         best = modes[-1]
-    best = with_enough_records(evidence, best, source)
+    best = refined(evidence, best, source)
     drawn = posterior_draws(evidence, best, source, count=draws)
     best, attempts = drawn.mode, len(modes) + len(drawn.modes) - 1
     checked = check(evidence, best, drawn.points, source)
