@@ -50,7 +50,8 @@ peers-acs: $(READY)
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[peers]'
 	mkdir -p build
 	cd benchmarks && ../$(BIN)/python -m peers --runs $(RUNS) --memory 12 --json ../build/peers-acs.jsonl \
-		--data 'ACS 10' 'ACS 24' --epsilon 1 --tools 'a second sample' 'understudy joint' \
+		--data 'ACS 10' 'ACS 24' --epsilon 5 1 --tools 'a second sample' \
+		'understudy joint' 'understudy joint, balanced' 'understudy joint, balanced, delta' \
 		'OpenDP AIM' 'OpenDP MST' 'mbi, all pairs' 'OpenDP AIM, delta' 'OpenDP MST, delta'
 
 $(READY): pyproject.toml constraints.txt

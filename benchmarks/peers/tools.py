@@ -65,7 +65,7 @@ def resample(task: Task) -> pd.DataFrame:
     return task.table.sample(task.rows, replace=True, random_state=task.random)
 
 
-def understudy(model: str, delta: float = 0) -> Tool:
+def understudy(model: str, delta: float = 0, *, balanced: bool = False) -> Tool:
     """Return ours: a model of whole records, by noisy sums, or one draw without privacy."""
 
     def run(task: Task) -> pd.DataFrame:
@@ -77,7 +77,7 @@ def understudy(model: str, delta: float = 0) -> Tool:
         mechanism = (
             us.Summary(epsilon=task.epsilon, delta=delta or None) if private else us.Unweighted()
         )
-        return us.synthesize(built, task.table, mechanism).synthetic
+        return us.synthesize(built, task.table, mechanism, balanced=balanced).synthetic
 
     return run
 
@@ -242,6 +242,7 @@ def _described(schema: Schema) -> dict[str, dict[str, Any]]:
 
 TOOLS: dict[str, Tool] = {
     "understudy joint": understudy("joint"),
+    "understudy joint, balanced": understudy("joint", balanced=True),
     "understudy mixture": understudy("mixture"),
     "OpenDP AIM": opendp("AIM"),
     "OpenDP MST": opendp("MST"),
@@ -251,6 +252,7 @@ TOOLS: dict[str, Tool] = {
 """What is run at every ε, with δ = 0."""
 WITH_DELTA: dict[str, Tool] = {
     "understudy joint, delta": understudy("joint", DELTA),
+    "understudy joint, balanced, delta": understudy("joint", DELTA, balanced=True),
     "OpenDP AIM, delta": opendp("AIM", DELTA),
     "OpenDP MST, delta": opendp("MST", DELTA),
     "mbi, all pairs, delta": mbi(DELTA),
