@@ -30,9 +30,8 @@ from scipy.special import logsumexp
 
 from understudy.inference.chain import chain_draws
 from understudy.inference.evidence import Evidence
-from understudy.inference.mode import RECORDS, Mode, find_mode
+from understudy.inference.mode import RECORDS, Mode, around, find_mode
 from understudy.inference.pool import Pool
-from understudy.inference.refined import refined
 from understudy.samplers.proposals import Proposal
 from understudy.support.randomness import Source
 
@@ -79,7 +78,9 @@ def posterior_draws(evidence: Evidence, mode: Mode, source: Source, *, count: in
                 chosen = _in_turn(evidence, candidates, generator, count)
                 return Draws(candidates.points[chosen], "importance", modes)
             found = find_mode(evidence, candidates.best, source, records=RECORDS, hot=False)
-            modes = (*modes, refined(evidence, found, source))
+            # Candidates go on from there, so that the point itself may be a little off.
+            there = around(evidence, found.point, source, records=mode.records)
+            modes = (*modes, replace(there, steps=found.steps, settled=found.settled))
     walked = chain_draws(evidence, _best(modes), source, count=count)
     if walked is None:
         return Draws(_normal(_best(modes), generator, count), "normal", modes)
