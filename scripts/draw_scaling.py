@@ -10,6 +10,7 @@ which a tool broke a limit. Where several lines tell of the same thing, the last
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from typing import Any
 import matplotlib.style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from understudy.report.svg import INK, STYLE
 
@@ -29,6 +31,7 @@ PEERS = {
     "mbi, all pairs": ("mbi, all pairs, likewise", PURPLE),
 }
 MIB = 2**20
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 Line = dict[str, Any]
 
 
@@ -67,7 +70,9 @@ def curves(lines: Iterable[Line], measure: str) -> list[Curve]:
 
 
 def _points(lines: Iterable[Line], name: str) -> dict[int, float]:
-    return dict(sorted({line["n"]: line[name] for line in lines}.items()))
+    """Return what has been told of a measure; what was too little to be told is left out."""
+    found = {line["n"]: line[name] for line in lines if line[name] is not None}
+    return dict(sorted(found.items()))
 
 
 def drawn(axes: Axes, every: Iterable[Curve], title: str, unit: float = 1.0) -> None:
@@ -78,7 +83,17 @@ def drawn(axes: Axes, every: Iterable[Curve], title: str, unit: float = 1.0) -> 
         for n in curve.ended:
             axes.plot(n, max(values), "x", color=curve.colour, ms=9, mew=2)
     axes.set(xscale="log", yscale="log", xlabel="Records")
+    axes.xaxis.set_major_formatter(FuncFormatter(_power))
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 3) if unit == 1 else (1, 2, 5)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_minor_formatter(NullFormatter())
     axes.set_title(title, loc="left", fontsize=11, color=INK)
+
+
+def _power(value: float, _: int) -> str:
+    """Return a power of ten as text: the style writes no mathematics."""
+    return "10" + str(round(math.log10(value))).translate(_RAISED)
 
 
 def main(source: Path, path: Path) -> None:
