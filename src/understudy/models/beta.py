@@ -62,10 +62,12 @@ def beta(schema: Schema) -> Model:
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
         precision, mean = float(theta["lambda"]), float(theta["phi"])
         a, b = precision * mean, precision * (1 - mean)
-        u = drawn_in_blocks(
-            key, rows, lambda generator, some: beta_draws(generator, a, b, some.stop - some.start)
-        )
-        return {outcome.name: outcome.lower + outcome.width * u}
+
+        def draw(generator: np.random.Generator, some: slice) -> np.ndarray:
+            u = beta_draws(generator, a, b, some.stop - some.start)
+            return outcome.lower + outcome.width * u
+
+        return {outcome.name: drawn_in_blocks(key, rows, draw)}
 
     def balanced(
         generator: np.random.Generator, theta: Theta, public: Columns, rows: int
