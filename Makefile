@@ -37,7 +37,9 @@ docs: $(DOCS_READY)
 bench: $(BENCH_READY)
 	$(BIN)/python benchmarks/against_stan.py
 	$(BIN)/python benchmarks/anchored.py
-	$(BIN)/python benchmarks/scale.py
+	mkdir -p build
+	$(BIN)/python benchmarks/scale.py growing cluster regression joint sampling \
+		--json build/scale.jsonl --place build
 
 # Other synthesisers on the same tables: see docs/peers.md. `make peers RUNS=1` is a trial.
 RUNS ?= 3

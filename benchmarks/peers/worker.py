@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,30 +102,39 @@ def judged(
     return json.loads(done.stdout)
 
 
-def main() -> None:
-    """Run the cell that is asked for."""
+def answer(work: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Read what is asked for, do it within the memory that it may take, and write what was found.
+
+    Args:
+        work: Takes what is asked for, and returns what was found.
+    """
     cell = json.load(sys.stdin)
     output, sys.stdout = sys.stdout, sys.stderr
     if cell.get("memory"):
         # More memory is refused to the tool: elsewhere the machine would choose whom to end.
         resource.setrlimit(resource.RLIMIT_DATA, (int(cell["memory"] * 2**30),) * 2)
     try:
-        answer = run(
-            SOURCES[cell["source"]],
-            Path(cell["directory"]),
-            cell["tool"],
-            cell["epsilon"],
-            pythons=cell.get("pythons"),
-            keep=None if cell.get("keep") is None else Path(cell["keep"]),
-        )
+        found = work(cell)
     except PeerFailed as error:
         traceback.print_exc()
-        answer = {"error": str(error)}
+        found = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - a tool's failure, of any kind, is a result
         traceback.print_exc()
-        answer = {"error": type(error).__name__}
-    json.dump(answer, output)
+        found = {"error": type(error).__name__}
+    json.dump(found, output)
+
+
+def asked(cell: dict[str, Any]) -> dict[str, Any]:
+    """Run the cell that is asked for."""
+    return run(
+        SOURCES[cell["source"]],
+        Path(cell["directory"]),
+        cell["tool"],
+        cell["epsilon"],
+        pythons=cell.get("pythons"),
+        keep=None if cell.get("keep") is None else Path(cell["keep"]),
+    )
 
 
 if __name__ == "__main__":
-    main()
+    answer(asked)

@@ -10,7 +10,16 @@ from numpyro.distributions import constraints
 
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
-from understudy.models.base import GRID, Model, Parameter, extended, without
+from understudy.models import base
+from understudy.models.base import (
+    GRID,
+    Model,
+    Parameter,
+    drawn_in_blocks,
+    extended,
+    host_generator,
+    without,
+)
 
 PAY = {"role": "confidential", "type": "continuous", "bounds": [1000, 5000]}
 ALONE = Schema.from_dict({"columns": {"pay": PAY}})
@@ -83,3 +92,23 @@ def test_an_added_array_has_a_name_of_its_own_and_can_be_taken_out():
     assert without(more, "missing").keys() == data.keys()
     with pytest.raises(ValueError, match="already holds an array called 'u'"):
         extended(data, "u", np.zeros(3))
+
+
+def test_rows_in_blocks_are_the_same_on_any_number_of_cores(monkeypatch):
+    from understudy.support import parallel
+
+    def drawn(rows, cores):
+        monkeypatch.setattr(parallel, "cores", lambda: cores)
+        return drawn_in_blocks(
+            jax.random.key(3),
+            rows,
+            lambda generator, some: generator.random(some.stop - some.start),
+        )
+
+    few = drawn(50, 2)
+    np.testing.assert_array_equal(few, host_generator(jax.random.key(3)).random(50))
+    monkeypatch.setattr(base, "_BLOCK", 20)
+    many = drawn(50, 1)
+    np.testing.assert_array_equal(many, drawn(50, 3))
+    assert many.shape == (50,)
+    assert len(np.unique(many)) == 50

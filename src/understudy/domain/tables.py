@@ -265,10 +265,12 @@ def within_domain(columns: Columns, schema: Schema) -> Columns:
         if name in companions:
             continue
         column = schema.column(name)
-        inside[name] = np.array(columns[name])
         if column.numeric:
-            numeric = np.clip(inside[name].astype(np.float64), column.lower, column.upper)
+            numbers = np.asarray(columns[name], dtype=np.float64)
+            numeric = np.clip(numbers, column.lower, column.upper)
             inside[name] = np.rint(numeric) if column.whole else numeric
+        else:
+            inside[name] = np.array(columns[name])
         if column.beside is not None:
             kinds = kinds_of(columns, name)
             if not np.isin(kinds[np.isnan(inside[name])], np.arange(column.kinds)).all():

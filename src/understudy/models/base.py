@@ -19,6 +19,7 @@ from numpyro.distributions import biject_to, constraints
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Schema
 from understudy.domain.tables import Columns
+from understudy.support.parallel import in_threads
 
 Theta = dict[str, jax.Array]
 Data = dict[str, jax.Array]
@@ -29,6 +30,8 @@ GRID = 2.0**-20
 """Released parameters are multiples of this on the unconstrained scale: a public grid, so that no
 low-order bit of a floating-point sum over records can be read from them."""
 
+_BLOCK = 65_536
+"""Rows that are drawn together, from a generator of their own."""
 _LONGEST_TITLE, _NAMED_COLUMNS = 60, 4
 """Characters of a title, and columns, that a model shows of itself."""
 
@@ -36,6 +39,32 @@ _LONGEST_TITLE, _NAMED_COLUMNS = 60, 4
 def host_generator(key: jax.Array) -> np.random.Generator:
     """Return a NumPy generator for simulation, which draws Beta variables many times faster."""
     return np.random.default_rng(np.asarray(jax.random.key_data(key)))
+
+
+def drawn_in_blocks(
+    key: jax.Array, rows: int, draw: Callable[[np.random.Generator, slice], np.ndarray]
+) -> np.ndarray:
+    """Return what is drawn for each row, blocks of rows at once on all cores.
+
+    Each block has a generator of its own, and blocks are equal whatever the machine: so are rows.
+
+    Args:
+        key: Where chance comes from.
+        rows: How many there are.
+        draw: Draws for some consecutive rows, by NumPy, which leaves the interpreter to others.
+    """
+    if rows <= _BLOCK:
+        return draw(host_generator(key), slice(0, rows))
+    blocks = [slice(start, min(start + _BLOCK, rows)) for start in range(0, rows, _BLOCK)]
+    own = np.random.SeedSequence(np.asarray(jax.random.key_data(key)).tolist()).spawn(len(blocks))
+    drawn = np.empty(rows)
+
+    def fill(number: int) -> None:
+        drawn[blocks[number]] = draw(np.random.default_rng(own[number]), blocks[number])
+
+    for _ in in_threads(fill, range(len(blocks))):
+        pass
+    return drawn
 
 
 def extended(data: Data, name: str, values: jax.Array | np.ndarray) -> Data:

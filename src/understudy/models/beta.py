@@ -23,7 +23,8 @@ from understudy.domain.schema import Column, Schema, Type
 from understudy.domain.tables import Columns
 from understudy.errors import BadInput
 from understudy.models.balance import Floats, among_public, evenly
-from understudy.models.base import Data, Model, Parameter, Theta, host_generator
+from understudy.models.base import Data, Model, Parameter, Theta, drawn_in_blocks
+from understudy.models.beta_draws import beta_draws
 from understudy.models.log_gamma import log_gamma
 
 PRECISION_FLOOR = 0.1
@@ -60,8 +61,13 @@ def beta(schema: Schema) -> Model:
 
     def simulate(key: jax.Array, theta: Theta, public: Columns, rows: int) -> Columns:
         precision, mean = float(theta["lambda"]), float(theta["phi"])
-        u = host_generator(key).beta(precision * mean, precision * (1 - mean), rows)
-        return {outcome.name: outcome.lower + outcome.width * u}
+        a, b = precision * mean, precision * (1 - mean)
+
+        def draw(generator: np.random.Generator, some: slice) -> np.ndarray:
+            u = beta_draws(generator, a, b, some.stop - some.start)
+            return outcome.lower + outcome.width * u
+
+        return {outcome.name: drawn_in_blocks(key, rows, draw)}
 
     def balanced(
         generator: np.random.Generator, theta: Theta, public: Columns, rows: int

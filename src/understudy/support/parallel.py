@@ -26,3 +26,16 @@ def in_threads(work: Callable[[_Item], _Result], items: Sequence[_Item], /) -> I
     with ThreadPoolExecutor(cores()) as pool:
         # Where one fails, `map` cancels those that have not begun.
         yield from pool.map(work, items)
+
+
+def one_ahead(items: Iterator[_Item]) -> Iterator[_Item]:
+    """Yield all items, while a thread already makes the one after.
+
+    Args:
+        items: Are made by libraries that leave the interpreter to others, none of which is None.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, None)
+        while (item := coming.result()) is not None:
+            coming = pool.submit(next, items, None)
+            yield item

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias, Union
 
 from understudy.errors import BadInput
+from understudy.support.parallel import one_ahead
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +76,9 @@ def shown(table: Synthetic) -> pd.DataFrame:
 def in_batches(table: Synthetic) -> Iterable[pd.DataFrame]:
     """Return all rows of a table, a large one in batches.
 
+    The next one is simulated while the caller writes what it was given.
+
     Args:
         table: A synthetic table.
     """
-    return table if isinstance(table, LargeTable) else [table]
+    return one_ahead(iter(table)) if isinstance(table, LargeTable) else [table]

@@ -31,8 +31,9 @@ from understudy.synthesis.release import Release
 
 _CELL = 64
 """Bytes that a cell of a synthetic table takes while it is simulated and decoded."""
-_CELLS = 2_000_000
-"""Cells of a batch: the same for any memory, so that rows for a seed are."""
+_CELLS = 1_000_000
+"""Cells of a batch: the same for any memory, so that rows for a seed are. Two batches are there at
+once, one being written and one being simulated."""
 
 
 def simulate(

@@ -25,7 +25,7 @@ from scipy.special import expit
 from understudy._jax import jax, jnp
 from understudy.domain.schema import Column, Type
 from understudy.models.balance import Floats
-from understudy.models.base import Data, Theta, host_generator
+from understudy.models.base import Data, Theta, drawn_in_blocks
 from understudy.models.beta import (
     PRECISION_FLOOR,
     PRECISION_SHAPE,
@@ -131,7 +131,10 @@ def _beta_regression(eta: jax.Array, theta: Theta, data: Data) -> jax.Array:
 
 def _draw_beta(key: jax.Array, eta: jax.Array, theta: Theta) -> jax.Array:
     """Return draws of u, by NumPy, which draws faster than JAX and compiles nothing."""
-    return jnp.asarray(host_generator(key).beta(*_shapes(eta, theta)))
+    a, b = _shapes(eta, theta)
+    return jnp.asarray(
+        drawn_in_blocks(key, len(a), lambda generator, some: generator.beta(a[some], b[some]))
+    )
 
 
 def _beta_at(u: Floats, eta: jax.Array, theta: Theta) -> Floats:
