@@ -71,6 +71,19 @@ def test_rows_are_those_of_the_whole_table_in_order(tmp_path, suffix, monkeypatc
         np.testing.assert_array_equal(found[name], values)
 
 
+def test_no_more_of_a_csv_file_is_held_than_a_batch(tmp_path):
+    """Text takes far more memory than numbers, and a wide table has many cells in few rows."""
+    path = tmp_path / "table.csv"
+    table(100).to_csv(path, index=False)
+    with path.open("a") as file:
+        file.write("a row of one value\n")
+    (part,) = parts_of([path], SCHEMA)
+    pieces = part.coded(SCHEMA, 50)
+    assert [len(next(pieces)["x"]) for _ in range(2)] == [50, 50]
+    with pytest.raises(BadInput, match=r"row 101 of .* has 1 values"):
+        next(pieces)
+
+
 def offending(place, tmp_path, suffix):
     frame, path = table(), tmp_path / f"table.{suffix}"
     frame.loc[place, "x"] = 2.0

@@ -91,6 +91,26 @@ def test_of_many_records_each_is_as_likely_to_be_shown_as_any_other(tmp_path, mo
         assert abs(counts[first:last].sum() - expected) < 5 * np.sqrt(expected)
 
 
+def test_what_is_held_to_pick_from_does_not_grow_with_the_number_of_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE", 20)
+    smallest, held = module._smallest, []
+
+    def counted(pieces, most):
+        held.append(sum(len(piece.keys) for piece in pieces))
+        return smallest(pieces, most)
+
+    monkeypatch.setattr(module, "_smallest", counted)
+    records = streamed(tmp_path, table(2000), files=40, run=map)
+    assert len(records.shown["x"]) == 20
+    assert max(held) <= 2 * 20 + 64
+
+
+def test_fewer_records_are_shown_where_memory_is_short(tmp_path):
+    parts = streamed(tmp_path, table()).parts
+    records = Streamed.checked(parts, SCHEMA, batch=64, run=map, seed=7, cells=30)
+    assert len(records.shown["x"]) == 15
+
+
 def test_a_row_that_breaks_a_rule_is_told_by_its_place_in_its_file(tmp_path, monkeypatch):
     monkeypatch.setattr(parts_module, "_PART_ROWS", 100)
     frame = table(500)

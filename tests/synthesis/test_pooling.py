@@ -84,6 +84,17 @@ def test_one_table_alone_tells_nothing(release, written):
             us.pool(tables, "mean(x)")
 
 
+def test_the_table_of_a_release_of_one_is_not_called_another_releases(written, tmp_path):
+    """It is made from the estimate, and is none of the draws that tables of several are from."""
+    public, _ = written
+    contents = json.loads((public / "parameters.json").read_text())
+    contents["parameters"] = contents["estimate"]
+    (tmp_path / "parameters.json").write_text(json.dumps(contents))
+    shutil.copy(public / "synthetic.csv", tmp_path)
+    with pytest.raises(us.BadInput, match="one table alone does not tell"):
+        us.pool([tmp_path / "synthetic.csv"], "mean(x)")
+
+
 def test_tables_of_other_releases_and_other_names_are_refused(written, tmp_path):
     public, files = written
     other = tmp_path / "other" / "synthetic-2.csv"

@@ -85,8 +85,7 @@ class Part:
 
     def _frames(self, schema: Schema, batch: int) -> Iterator[pd.DataFrame]:
         if self.groups is None:
-            for frame in csv_frames(self.path):
-                yield from (frame[k : k + batch] for k in range(0, max(len(frame), 1), batch))
+            yield from csv_frames(self.path, batch)
         else:
             yield from _parquet_frames(self.path, self.groups, schema, batch)
 

@@ -116,7 +116,14 @@ class Streamed(Records):
 
     @classmethod
     def checked(
-        cls, parts: Sequence[Part], schema: Schema, *, batch: int, run: Runner, seed: int | None
+        cls,
+        parts: Sequence[Part],
+        schema: Schema,
+        *,
+        batch: int,
+        run: Runner,
+        seed: int | None,
+        cells: int = _SAMPLE_CELLS,
     ) -> Streamed:
         """Read a table once, and refuse what its schema does not allow.
 
@@ -126,16 +133,23 @@ class Streamed(Records):
             batch: Rows that are read at a time.
             run: Who reads the parts.
             seed: Fixes which records are shown.
+            cells: What those may have together, if that is less than is kept anyway.
         """
         root = secrets.randbits(128) if seed is None else seed
         whole = sum(part.size for part in parts)
-        most = min(SAMPLE, _SAMPLE_CELLS // len(schema.having(*ENCODED)))
+        most = min(SAMPLE, min(cells, _SAMPLE_CELLS) // len(schema.having(*ENCODED)))
         # More of a part than will be wanted, unless its rows are far shorter than those of others.
         quotas = [min(most, 3 * most * part.size // whole + 1000) for part in parts]
         jobs = [(part, (root, k), quotas[k]) for k, part in enumerate(parts)]
-        found = list(run(partial(_inspected, schema, batch), jobs))
-        known = [replace(p, rows=rows) for p, (rows, _) in zip(parts, found, strict=True)]
-        sample = _smallest([kept for _, kept in found], most)
+        known: list[Part] = []
+
+        def kept() -> Iterator[_Kept]:
+            inspected = run(partial(_inspected, schema, batch), jobs)
+            for part, (rows, some) in zip(parts, inspected, strict=True):
+                known.append(replace(part, rows=rows))
+                yield some
+
+        sample = _gathered(kept(), most)
         return cls(tuple(known), schema, batch, run, sample.records)
 
     @property
@@ -176,19 +190,34 @@ def _inspected(
     """Check a part, and return how many rows it has and some of them."""
     part, seed, most = job
     generator = np.random.default_rng(seed)
-    rows, held, below = 0, 0, np.inf
-    kept: list[_Kept] = []
-    for columns in part.coded(schema, batch):
-        check_table(schema.rules, columns, name=str(part.path), first=part.first + rows)
-        count = count_records(columns)
-        keys = generator.random(count)
-        places = np.flatnonzero(keys < below)
-        kept.append(_Kept(keys[places], np.inf, _at(columns, places)))
-        rows, held = rows + count, held + len(places)
+    rows = 0
+
+    def drawn() -> Iterator[_Kept]:
+        nonlocal rows
+        for columns in part.coded(schema, batch):
+            check_table(schema.rules, columns, name=str(part.path), first=part.first + rows)
+            count = count_records(columns)
+            rows += count
+            yield _Kept(generator.random(count), np.inf, columns)
+
+    kept = _gathered(drawn(), most)
+    return rows, kept
+
+
+def _gathered(pieces: Iterable[_Kept], most: int) -> _Kept:
+    """Return at most so many records of pieces that come one by one, those with the smallest keys.
+
+    However many pieces there are, no more than three times as many are held, and the latest piece.
+    """
+    held, below, kept = 0, np.inf, list[_Kept]()
+    for piece in pieces:
+        places = np.flatnonzero(piece.keys < below)
+        kept.append(_Kept(piece.keys[places], piece.below, _at(piece.records, places)))
+        held += len(places)
         if held > 2 * most:
             kept = [_smallest(kept, most)]
-            held, below = most, kept[0].below
-    return rows, _smallest(kept, most)
+            held, below = len(kept[0].keys), kept[0].below
+    return _smallest(kept, most)
 
 
 def _smallest(pieces: Sequence[_Kept], most: int) -> _Kept:

@@ -144,7 +144,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     return pd.concat(csv_frames(path), ignore_index=True)
 
 
-def csv_frames(path: Path) -> Iterator[pd.DataFrame]:
+def csv_frames(path: Path, batch: int | None = None) -> Iterator[pd.DataFrame]:
     """Yield a CSV file, some records at a time, by the strict parser of the standard library.
 
     The faster ones forgive what loses records without a word: rows of the wrong length, and a
@@ -152,6 +152,7 @@ def csv_frames(path: Path) -> Iterator[pd.DataFrame]:
 
     Args:
         path: The file; one without records gives one frame without rows.
+        batch: Records that are held at a time, each value as text; many unless told otherwise.
     """
     import pandas as pd
 
@@ -162,7 +163,7 @@ def csv_frames(path: Path) -> Iterator[pd.DataFrame]:
             if not header:
                 raise BadInput(f"{path} starts with a blank line; it must start with the header.")
             names = pd.Index(header, dtype=object)
-            for chunk in _chunks(rows, header, path):
+            for chunk in _chunks(rows, header, path, batch or _CHUNK):
                 frame = pd.DataFrame(chunk, columns=range(len(header)), dtype="str")
                 yield frame.set_axis(names, axis="columns")
     except UnicodeDecodeError:
@@ -175,14 +176,14 @@ def csv_frames(path: Path) -> Iterator[pd.DataFrame]:
 
 
 def _chunks(
-    rows: Iterator[list[str]], header: list[str], path: Path
+    rows: Iterator[list[str]], header: list[str], path: Path, batch: int
 ) -> Iterator[dict[int, tuple[str, ...]]]:
     """Yield the columns of a few records at a time, by position; at least once."""
     width = len(header)
     # A blank line holds no record, except where a record is one value: there it is a missing one.
     records = (row or [""] for row in rows) if width == 1 else filter(None, rows)
     first = 1
-    while chunk := list(itertools.islice(records, _CHUNK)):
+    while chunk := list(itertools.islice(records, batch)):
         for row, record in enumerate(chunk, start=first):
             if len(record) != width:
                 raise BadInput(

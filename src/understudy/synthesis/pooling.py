@@ -66,13 +66,12 @@ def pool(
     if isinstance(tables, Release):
         published = tables.parameters[0]
         named: dict[str, Any] = {f"table {k}": each for k, each in enumerate(tables.tables, 1)}
+        _check_several(len(named))
     else:
-        published, named = _opened(_files(tables))
-    if len(named) < 2:
-        raise BadInput(
-            "one table alone does not tell how far its answer may be off: give several tables of "
-            "one release, made with `tables`, or ask a release of one table by infer."
-        )
+        files = _files(tables)
+        # Its θ is the estimate and none of the draws: no reason to call its files mixed up.
+        _check_several(len(files))
+        published, named = _opened(files)
     schema = Schema.from_dict(published["schema"])
     reason = no_combining(published, schema)
     if reason is not None:
@@ -87,6 +86,14 @@ def pool(
         regression=posed.regression,
         estimates=combine([posed.analyse(columns) for columns in coded], level=level),
     )
+
+
+def _check_several(count: int) -> None:
+    if count < 2:
+        raise BadInput(
+            "one table alone does not tell how far its answer may be off: give several tables of "
+            "one release, made with `tables`, or ask a release of one table by infer."
+        )
 
 
 def _coded(frame: pd.DataFrame, schema: Schema, name: str) -> Columns:
@@ -118,8 +125,6 @@ def _opened(files: list[Path]) -> tuple[dict[str, Any], dict[str, Any]]:
     numbers = [_number(file) for file in files]
     if len(set(numbers)) < len(numbers):
         raise BadInput("the same table of a release was given twice: give each of them once.")
-    if not files:
-        return {}, {}
     first = _parameters(files[0], 1)
     for file, number in zip(files, numbers, strict=True):
         _check_same_release(first, _parameters(file, number), number, file)

@@ -35,6 +35,8 @@ _COPIED_CELL = 40
 """The same for a cell of public columns, in the order of the table, in its own and as drawn."""
 _STREAMED_CELL = 512
 """The same for a cell of a batch, whose scores are computed at once."""
+_SHOWN_CELL = 200
+"""The same for a cell of the records that are kept for the report, while they are picked."""
 _LARGEST_BATCH, _SMALLEST_BATCH = 65_536, 1024
 
 
@@ -96,7 +98,10 @@ class Reading:
         refuse_unsure_ids(schema, name=called)
         batch = self.batch(len(schema.having(*ENCODED)))
         if parts:
-            records = Streamed.checked(parts, schema, batch=batch, run=self.run, seed=seed)
+            cells = self.memory // _SHOWN_CELL
+            records = Streamed.checked(
+                parts, schema, batch=batch, run=self.run, seed=seed, cells=cells
+            )
             if records.count:
                 return records
         raise BadInput(f"{called} has no records, only column names.")
