@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from understudy.domain.fingerprints import Fingerprint, _mark
+from understudy.domain.records import Held
 from understudy.domain.schema import Schema
 from understudy.domain.tables import encode, read
 from understudy.errors import Refused
@@ -30,7 +31,7 @@ SALT = b"s" * 32
 
 def mark(frame, schema, salt=SALT):
     kept = frame if schema is UNITS else frame.drop(columns="person", errors="ignore")
-    return _mark(encode(kept, schema), schema, salt)
+    return _mark(Held(encode(kept, schema)), schema, salt)
 
 
 @pytest.fixture(params=[PLAIN, UNITS], ids=["plain", "units"])
@@ -107,8 +108,8 @@ def test_every_fingerprint_has_a_salt_of_its_own(schema):
     assert one.salt != two.salt
     assert one.mark != two.mark
     assert one.digest != two.digest
-    assert one.fits(columns, schema)
-    assert two.fits(columns, schema)
+    assert one.fits(Held(columns), schema)
+    assert two.fits(Held(columns), schema)
     assert one.mark not in repr(one)
     assert one.salt.hex() not in repr(one)
 
@@ -122,7 +123,9 @@ def test_a_file_gives_back_what_was_written_and_is_nobody_else_s(tmp_path):
     assert Fingerprint.load(file, made.digest) == made
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"salt": "", "mark": ""}', "\udcff"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"salt": "", "mark of sums": ""}', "\udcff"]
+)
 def test_a_damaged_file_is_refused_even_where_its_digest_fits(tmp_path, text):
     import hashlib
 
@@ -139,6 +142,27 @@ def test_another_calibration_s_file_is_refused(tmp_path):
     Fingerprint.of(columns, UNITS).write(file)
     with pytest.raises(Refused, match="does not fit the policy"):
         Fingerprint.load(file, Fingerprint.of(columns, UNITS).digest)
+
+
+def test_a_mark_that_was_made_in_another_way_fits_no_policy(tmp_path):
+    import hashlib
+
+    file = tmp_path / "P.reference.json"
+    contents = ('{"about": "", "salt": "%s", "mark": "00"}' % ("00" * 32)).encode()
+    file.write_bytes(contents)
+    with pytest.raises(Refused, match="does not fit the policy"):
+        Fingerprint.load(file, hashlib.sha256(contents).hexdigest())
+
+
+def test_sums_over_parts_of_a_table_recognise_all_of_it():
+    columns = encode(FRAME.drop(columns=["person"]), PLAIN)
+
+    class Apart(Held):
+        def total(self, vector):
+            at = [np.array([5, 2]), np.array([], dtype=int), np.array([0, 1, 3, 4])]
+            return sum(vector({n: v[some] for n, v in self.columns.items()}) for some in at)
+
+    assert Fingerprint.of(columns, PLAIN).fits(Apart(columns), PLAIN)
 
 
 def test_a_missing_file_is_refused(tmp_path):

@@ -54,12 +54,17 @@ def test_a_period_that_came_in_between_is_the_anchor_or_nothing_is(office):
     assert entries(office) == before
 
 
-def test_a_table_that_is_not_held_cannot_be_told_from_the_reference(office, monkeypatch):
+def test_the_reference_is_known_again_where_it_is_read_part_by_part(office, monkeypatch):
     monkeypatch.setattr(reading, "_LETTER", 2**40)
     pending = PendingRelease.of(office / "POLICY.toml", "2026-01", office / "ledger.db")
     summed = replace(pending, mechanism=us.Summary(epsilon=0.5))
-    with pytest.raises(us.BadInput, match="whether it is the policy's own reference can be seen"):
-        summed.quote(office / "1.csv")
+    assert summed.quote(office / "1.csv").fits
+    (office / "parts").mkdir()
+    reference = pd.read_csv(office / "0.csv").sample(frac=1, random_state=0)
+    reference[:50].to_csv(office / "parts" / "a.csv", index=False)
+    reference[50:].to_csv(office / "parts" / "b.csv", index=False)
+    with pytest.raises(us.Refused, match="the table that the policy was calibrated on"):
+        summed.quote(office / "parts")
 
 
 def test_a_quote_is_what_the_release_then_costs(office):

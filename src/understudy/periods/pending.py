@@ -19,10 +19,9 @@ import pandas as pd
 from understudy.adapters.loading import rebuild_model
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
-from understudy.domain.records import Held
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
-from understudy.errors import BadInput, Refused
+from understudy.errors import Refused
 from understudy.ledger.chain import Chain, Neighbours
 from understudy.ledger.ledger import Ledger, check_neighbours
 from understudy.ledger.statement import price, stated, statement_of
@@ -190,12 +189,7 @@ class PendingRelease:
             memory=self.memory,
             progress=progress,
         )
-        if not isinstance(request.records, Held):
-            raise BadInput(
-                "the table is larger than `memory` allows, and whether it is the policy's own "
-                "reference can be seen from all of it only: give more `memory`."
-            )
-        if self.reference.fits(request.columns, self.schema):
+        if self.reference.fits(request.records, self.schema):
             raise Refused(_OWN_REFERENCE[self.policy.reference_is])
         return self.mechanism.plan(request)
 
@@ -237,7 +231,7 @@ def release(
         model: The policy's model again, where it is in a Python file (path/to/file.py:function) or
             was built in Python: nothing that a policy names is executed.
         destination: Where the release will be written.
-        memory: What the table may take, such as `1GiB`; all of it has to fit.
+        memory: What the table may take, such as `1GiB`.
         progress: Told the name of each step and how much of it is done.
 
     Returns:

@@ -143,7 +143,7 @@ def public_rows(predictors: Tabular, schema: Schema) -> Columns:
 def _refuse_own_reference(mechanism: Mechanism, records: Records, schema: Schema) -> None:
     for reference in mechanism.references:
         known = reference.fingerprint
-        if known is not None and known.fits(records.shown, schema):
+        if known is not None and known.fits(records, schema):
             raise Refused(
                 "the reference is the confidential table itself, so what is learned from it is "
                 "learned from the table: use another one."

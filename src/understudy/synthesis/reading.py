@@ -171,7 +171,7 @@ def held(table: Tabular, schema: Schema) -> Held:
 
 def _needs_all(schema: Schema, mechanism: Mechanism) -> str | None:
     """Return why all of a table is needed at once; None where it can be streamed."""
-    if not mechanism.by_sums or mechanism.references:
+    if not mechanism.by_sums:
         return f"{mechanism.name} needs all of it at once, unlike summary"
     if schema.unit is not None:
         return f"the rows of each {schema.unit.name!r} have to be brought together"
