@@ -30,6 +30,12 @@ def test_means_medians_shares_and_differences_between_groups_are_told():
     assert found["share of owner = yes"] == columns["owner"].mean()
 
 
+def test_no_differences_are_told_between_groups_that_a_number_does_not_depend_on():
+    asked = headlines(SCHEMA, lambda one, other: one != "pay")
+    assert not any(name.startswith("mean of pay by") for name in asked.names)
+    assert "mean of visits by job: y − x" in asked.names
+
+
 def test_where_there_is_nothing_to_ask_nothing_is_asked():
     levels = {"role": "confidential", "type": "categorical", "levels": ["a", "b", "c"]}
     assert headlines(Schema.from_dict({"columns": {"kind": levels}})) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from understudy.domain.column import Column, Type
@@ -27,24 +27,35 @@ class Headlines:
     names: tuple[str, ...]
 
 
-def headlines(schema: Schema) -> Headlines | None:
-    """Return what to ask about a table; None where there is nothing to ask."""
+def headlines(
+    schema: Schema, related: Callable[[str, str], bool] = lambda one, other: True
+) -> Headlines | None:
+    """Return what to ask about a table; None where there is nothing to ask.
+
+    Args:
+        schema: Of the table.
+        related: Whether two columns may depend on each other. Differences between groups that a
+            number does not depend on are none at any θ: no table would be large enough to tell
+            their spread from the chance of its rows.
+    """
     own = [column for column in schema.confidential if not column.release]
     groups = [each for each in (*schema.public, *own) if len(each.levels or ()) in _LEVELS]
-    questions = [question for column in own[:_COLUMNS] for question in _of(column, groups)]
+    questions = [question for column in own[:_COLUMNS] for question in _of(column, groups, related)]
     if not questions:
         return None
     names = [name for question in questions for name in _told(question)]
     return Headlines(Together.of(questions), tuple(names))
 
 
-def _of(column: Column, groups: Sequence[Column]) -> Iterator[Question]:
+def _of(
+    column: Column, groups: Sequence[Column], related: Callable[[str, str], bool]
+) -> Iterator[Question]:
     name, own = column.name, (column.name,)
     if column.numeric and column.type is not Type.DATE:
         yield Whole(f"mean of {name}", own, Mean(name))
         yield Whole(f"median of {name}", own, Quantile(name, 0.5))
-        if groups:
-            group = groups[0]
+        group = next((each for each in groups if related(name, each.name)), None)
+        if group is not None:
             yield Grouped(f"mean of {name} by {group.name}", (name, group.name), Mean(name), group)
     elif column.levels is not None and len(column.levels) == 2:
         holds = Relation("==", ColumnRef(name), Constant(1.0), 0.0)

@@ -100,7 +100,9 @@ def headlines(release: Release) -> tuple[Interval, ...]:
     """
     try:
         published = opened(release)
-        put = of_schema(published.schema)
+        in_turn = None if published.model is None else published.model.in_turn
+        schema = published.schema
+        put = of_schema(schema) if in_turn is None else of_schema(schema, in_turn.related)
         if put is None or published.contents["mechanism"] == Anchored.name:
             return ()  # Draws of θ after a climb take a while, for those who ask.
         known = Known.of(published, given=False, source=Source(0))

@@ -564,3 +564,18 @@ def test_columns_that_others_do_not_need_may_be_left_out():
     assert set(both[1]) == {"a", "c", "d"}
     shares = [np.mean(each["c"] == each["d"]) for each in both]
     assert shares[0] == pytest.approx(shares[1], abs=0.02)
+
+
+def test_columns_are_related_where_both_depend_on_a_third_or_on_public_ones():
+    columns = {"p": GENDER | {"role": "public"}, "q": GENDER | {"role": "public"}}
+    columns |= {name: AGE for name in "abcde"}
+    pairs = [("p", "a"), ("q", "b"), ("c", "d"), ("c", "e")]
+    sequential = us.joint(schema(**columns)).in_turn
+    related = sequential.refined({}, map(frozenset, pairs)).related
+    assert related("d", "e")
+    assert related("c", "e")
+    assert related("a", "b"), "rows of public columns belong together"
+    assert related("a", "q")
+    assert not related("a", "c")
+    assert not related("d", "q")
+    assert all(sequential.related(one, other) for one in columns for other in columns)

@@ -148,6 +148,21 @@ class Sequential:
         parents = {name: self.structure.parents[name] for name in order}
         return replace(self, structure=replace(self.structure, order=order, parents=parents))
 
+    def related(self, one: str, other: str) -> bool:
+        """Whether two columns may depend on each other: both on some column, or on public ones.
+
+        Args:
+            one: The name of a column.
+            other: That of another.
+        """
+        public = {column.name for column in self.schema.public}
+        above = []
+        for name in (one, other):
+            within = self.reaching([name]).structure
+            reached = {name, *within.order}.union(*within.parents.values())
+            above.append({"" if each in public else each for each in reached})
+        return not above[0].isdisjoint(above[1])
+
     def model(self) -> Model:
         """Return the model."""
         public = tuple(self.variables[column.name] for column in self.schema.public)
