@@ -19,10 +19,10 @@ from scaling.generated import CHUNK, shares, shares_schema, write_parts
 from scaling.growing import scores_of
 from scaling.measured import Lines, seconds
 from understudy.domain.parts import parts_of
+from understudy.domain.reading import MEMORY, Reading
 from understudy.domain.records import Records, Streamed
 from understudy.domain.table_files import files_of
 from understudy.support.cluster import Cluster
-from understudy.synthesis.reading import MEMORY, Reading
 
 if TYPE_CHECKING:
     from understudy.inference.contribution import ScoreContribution

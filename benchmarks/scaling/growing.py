@@ -29,10 +29,10 @@ from scaling.measured import (
     seconds,
 )
 from understudy.domain.parts import parts_of
+from understudy.domain.reading import MEMORY, Reading
 from understudy.domain.records import Streamed
 from understudy.inference.contribution import UNIT, ScoreContribution
 from understudy.models.record.declared import as_declared
-from understudy.synthesis.reading import MEMORY, Reading
 
 STEADY = 100_000
 """Records below which what does not grow with them takes most of the time."""

@@ -101,11 +101,11 @@ def test_an_unforeseen_error_gives_no_value_away(says, survey, monkeypatch, plac
         raise RuntimeError(f"could not handle {survey.secret}")
 
     import understudy.domain.frames
-    import understudy.synthesis.reading
+    import understudy.domain.reading
     import understudy.synthesis.run
 
-    synthesis = understudy.synthesis
-    for module in (tables, understudy.domain.frames, synthesis.reading, synthesis.run):
+    domain = understudy.domain
+    for module in (tables, domain.frames, domain.reading, understudy.synthesis.run):
         if hasattr(module, place):
             monkeypatch.setattr(module, place, fail)
     sentence = says(*JOB, *HISTOGRAM, code=70)

@@ -234,7 +234,9 @@ class TestReferenceFile:
     def test_one_that_was_edited_is_refused(self, office, capsys, more):
         file = office / "POLICY.reference.json"
         kept = json.loads(file.read_text())
-        file.write_text(json.dumps(kept | {"mark": kept["mark"][::-1]}, indent=2) + "\n")
+        file.write_text(
+            json.dumps(kept | {"mark of sums": kept["mark of sums"][::-1]}, indent=2) + "\n"
+        )
         assert refused(office, capsys, "does not fit the policy", "2026-01", *more)
 
     def test_one_of_another_policy_is_refused(self, office, inside, capsys, more):

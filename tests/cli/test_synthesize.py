@@ -294,7 +294,8 @@ def test_two_summaries_without_a_seed_differ(desk):
 
 
 def test_two_histograms_without_a_seed_differ(desk):
-    first, second = (histogram(desk, out) for out in ("one", "two"))
+    # With more ε, all ten counts are alike in two runs now and then.
+    first, second = (histogram(desk, out, "--epsilon", 0.2) for out in ("one", "two"))
     assert parameters(first)["parameters"] != parameters(second)["parameters"]
     assert not synthetic(first).equals(synthetic(second))
 

@@ -1,4 +1,4 @@
-"""Files are read as they are or refused without their values, and written so that they can be."""
+"""Files are read as they are, or refused without their values."""
 
 import datetime
 import math
@@ -207,22 +207,6 @@ def test_columns_need_a_usable_name_of_their_own(names, said):
     assert said in refusal(tables.encode, pd.DataFrame([[1, 2]], columns=names), NUMBER)
 
 
-def test_csv_is_written_plainly_and_numbers_survive(tmp_path):
-    frame = pd.DataFrame({"x": [0.1 + 0.2, 1e-300], "n": [1, 2], "g": ["é", 'a,"b']})
-    tables.write(frame, tmp_path / "t.csv")
-    assert (tmp_path / "t.csv").read_bytes() == (
-        'x,n,g\n0.30000000000000004,1,é\n1e-300,2,"a,""b"\n'.encode()
-    )
-
-
-def test_other_formats_are_not_written_and_the_disk_may_refuse(tmp_path):
-    frame = pd.DataFrame({"x": [1]})
-    assert ".csv or .parquet" in refusal(tables.write, frame, tmp_path / "t.dta")
-    for suffix in table_files.WRITABLE:
-        with pytest.raises(OSError, match="t"):
-            tables.write(frame, tmp_path / "missing" / f"t{suffix}")
-
-
 def test_the_files_of_a_folder_or_a_pattern_are_one_table(tmp_path):
     for name in ("b", "a", "_metadata", ".hidden"):
         saved(tmp_path / f"{name}.csv", f"x\n{name}\n")
@@ -256,3 +240,20 @@ def test_a_pattern_that_fits_a_file_twice_is_refused(tmp_path):
     (tmp_path / "in" / "side" / "a.csv").write_text("x\n1\n")
     with pytest.raises(BadInput, match="would count twice"):
         table_files.files_of(tmp_path / "**" / "**" / "*.csv")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_header_is_read_alone_and_what_is_damaged_refused(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    tables.write(pd.DataFrame({"x": [1], "n": [2]}), path)
+    assert table_files.header_of(path) == ("x", "n")
+    path.write_bytes(b"\xff\xfe\x00")
+    assert str(path) in refusal(table_files.header_of, path)
+
+
+def test_tables_that_can_be_read_in_parts_are_told_from_others(tmp_path):
+    for name in ("a.csv", "b.csv"):
+        saved(tmp_path / name, "x\n1\n")
+    assert table_files.streamable(tmp_path) == (tmp_path / "a.csv", tmp_path / "b.csv")
+    assert table_files.streamable(str(tmp_path / "t.dta")) == ()
+    assert table_files.streamable(pd.DataFrame({"x": [1]})) == ()

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from refusals import refusal
-from understudy.domain import table_files, tables
+from understudy.domain import tables, writing
 from understudy.domain.schema import Role, Schema
 from understudy.errors import BadInput
 
@@ -103,7 +103,7 @@ def test_every_synthetic_table_survives_memory_csv_and_parquet(tmp_path_factory,
     assert tuple(frame.columns) == schema.names
     folder = tmp_path_factory.mktemp("law")
     found = [frame]
-    for suffix in table_files.WRITABLE:
+    for suffix in writing.WRITABLE:
         tables.write(frame, folder / f"t{suffix}")
         found.append(tables.read(folder / f"t{suffix}"))
     for back in (tables.encode(frame, schema) for frame in found):

@@ -11,9 +11,9 @@ import understudy as us
 from offices import arguments, entries
 from settling import settled
 from understudy.cli import run
+from understudy.domain import reading
 from understudy.periods.pending import PendingRelease
 from understudy.privacy.assumptions import ORIGINS
-from understudy.synthesis import reading
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,13 @@ import json
 import stat
 from functools import cache
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from command_line import cells
 from pages import BANNER, HOSTILE, small_page, sound
+from understudy.domain import reading, records, tables
 from understudy.errors import BadInput
 from understudy.report import render_comparison
 from understudy.report.comparison import compare
@@ -130,3 +133,33 @@ def test_a_page_is_readable_by_its_owner_alone(tmp_path):
     compare(REAL, MADE, SCHEMA, regression="pay ~ job").write_page(file)
     assert file.read_text("utf-8") == one()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_files_that_do_not_fit_into_memory_are_compared_by_all_their_records(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "SAMPLE", 2000)
+    generator = np.random.default_rng(3)
+    sizes = {"real.csv": 20_000, "made.parquet": 15_000, "other.csv": 10_000}
+    for k, (name, rows) in enumerate(sizes.items()):
+        pay = generator.beta(2, 5 + k, rows) * 9
+        job = generator.choice(["x", "y"], rows)
+        tables.write(pd.DataFrame({"pay": pay, "job": job}), tmp_path / name)
+    real, *made = (tmp_path / name for name in sizes)
+    held = compare(real, made, SCHEMA, regression="pay ~ job")
+    for name in ("_CELL", "_LETTER"):
+        monkeypatch.setattr(reading, name, 2**20)
+    streamed = compare(real, made, SCHEMA, regression="pay ~ job", memory="64MiB")
+    assert held.sampled is None
+    assert streamed.records == held.records == 20_000
+    for found, expected in zip(streamed.compared, held.compared, strict=True):
+        assert found.rows == expected.rows
+        assert len(found.table) == 2000
+        assert found.utility.pairs == expected.utility.pairs
+        assert found.utility.columns["job"] == expected.utility.columns["job"]
+        pays = found.utility.columns["pay"], expected.utility.columns["pay"]
+        assert pays[0].max_ecdf == pytest.approx(pays[1].max_ecdf, abs=3e-3)
+        assert pays[0].confidential.mean == pytest.approx(pays[1].confidential.mean, rel=1e-9)
+    assert "Columns and pairs are measured on all records" in streamed.to_text()
+    assert json.loads(streamed.to_json())["sampled"] == streamed.sampled
+    page = sound(render_comparison(streamed))
+    assert "20,000 confidential records" in page.text
+    assert "drawn at random" in page.text

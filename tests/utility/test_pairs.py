@@ -197,3 +197,12 @@ def test_a_constant_column_has_no_association(frames):
     assert pair.cramers_v.confidential is None
     assert pair.correlation is not None
     assert pair.correlation.confidential is None
+
+
+def test_tables_of_more_records_than_64_bits_multiply_are_measured_too():
+    counts = np.array([[3, 1], [2, 4]])
+    other = np.array([[1, 1], [1, 2]])
+    large = counts * 10**9, other * 10**10
+    assert total_variation(*large) == pytest.approx(total_variation(counts, other), rel=1e-12)
+    found = cramers_v(np.array([[3, 1], [1, 3]]) * 10**10)
+    assert found == pytest.approx(0.5, rel=1e-6)

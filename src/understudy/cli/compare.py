@@ -24,6 +24,10 @@ def compare(
     out: Annotated[Path | None, typer.Option(help="Write an HTML page, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the page.")] = False,
+    memory: Annotated[
+        str,
+        typer.Option(help="What the tables may take, such as 1GiB; larger ones are read in parts."),
+    ] = "1GiB",
 ) -> None:
     """Compare synthetic tables with the confidential one. The result is CONFIDENTIAL."""
     from understudy.report import comparison
@@ -32,7 +36,9 @@ def compare(
     if out is not None:
         check_new(out, force=force, what="file")
     with shown(quiet=as_json) as progress, stage(progress, "Comparing"):
-        compared = comparison.compare(table, synthetic, schema, regression=regression)
+        compared = comparison.compare(
+            table, synthetic, schema, regression=regression, memory=memory
+        )
         if out is not None:
             compared.write_page(out)
     typer.echo(compared.to_json() if as_json else compared.to_text())

@@ -10,9 +10,11 @@ drafting.py      the draft of a schema, for a person to complete
 tables.py        coding tables by the schema, and decoding synthetic ones
 cells.py         cells as text, numbers and days
 table_files.py   tables in files
+writing.py       tables to files
 frames.py        tables of any library
 parts.py         files too large to be held, in parts that are read again and again
 records.py       the records of a table, held or streamed, as what can be summed over
+reading.py       a table as it is read: held where it is small, else streamed
 identifiers.py   repeated ids, which ask who is protected
 fingerprints.py  by what a reference table is recognised
 rules.py         structural rules of the schema

@@ -8,8 +8,7 @@ from __future__ import annotations
 import csv
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 READABLE = (".csv", ".parquet", ".dta", ".sas7bdat", ".xpt", ".sav")
-WRITABLE = STREAMABLE = (".csv", ".parquet")
+STREAMABLE = (".csv", ".parquet")
 
 _CHUNK = 65_536
 
@@ -89,6 +88,29 @@ def files_of(table: str | os.PathLike[str]) -> tuple[Path, ...]:
             f"others elsewhere, or name those of the table by a pattern."
         )
     return tuple(entries)
+
+
+def streamable(table: object) -> tuple[Path, ...]:
+    """Return the files of a table that can be read in parts; none of any other table.
+
+    Args:
+        table: Files, or a table in memory.
+    """
+    files = files_of(table) if isinstance(table, str | os.PathLike) else ()
+    return files if all(path.suffix.lower() in STREAMABLE for path in files) else ()
+
+
+def header_of(path: Path) -> tuple[str, ...]:
+    """Return the names of the columns of a file, without reading more of it than it takes.
+
+    Args:
+        path: CSV or Parquet.
+    """
+    check_readable(path)
+    csv_file = path.suffix.lower() == ".csv"
+    frame = next(csv_frames(path, 1)) if csv_file else _parquet_header(path)
+    check_header(frame, name=str(path))
+    return tuple(frame.columns)
 
 
 def _refuse_repeated(paths: Sequence[Path], table: str | os.PathLike[str]) -> None:
@@ -206,6 +228,17 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise corrupt(path, "Parquet") from None
 
 
+def _parquet_header(path: Path) -> pd.DataFrame:
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            return without_index(file.schema_arrow.empty_table().to_pandas())
+    except (ArrowException, *CORRUPT):
+        raise corrupt(path, "Parquet") from None
+
+
 def without_index(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a table whose rows have no names; named levels of an index become columns.
 
@@ -267,58 +300,3 @@ def check_header(frame: pd.DataFrame, *, name: str = "the table") -> None:
                 f"columns {positions[column]} and {position} of {name} have the same name."
             )
         positions[column] = position
-
-
-def write(frame: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table as CSV or Parquet, by the extension; every number survives unchanged."""
-    write_all([frame], Path(path))
-
-
-def write_all(frames: Iterable[pd.DataFrame], *paths: Path) -> None:
-    """Write a table that comes in batches into one or more files at once.
-
-    Args:
-        frames: Its rows, in order; all of the same columns, of the same types.
-        paths: CSV or Parquet, by their extensions.
-    """
-    for path in paths:
-        check_writable(path)
-    with ExitStack() as files:
-        writers = [
-            (_CsvFile if path.suffix.lower() == ".csv" else _ParquetFile)(path, files)
-            for path in paths
-        ]
-        for frame in frames:
-            for writer in writers:
-                writer.add(frame)
-
-
-class _CsvFile:
-    def __init__(self, path: Path, files: ExitStack) -> None:
-        self.file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
-        self.header = True
-
-    def add(self, frame: pd.DataFrame) -> None:
-        frame.to_csv(self.file, index=False, header=self.header, lineterminator="\n")
-        self.header = False
-
-
-class _ParquetFile:
-    def __init__(self, path: Path, files: ExitStack) -> None:
-        self.path, self.files = path, files
-        self.writer: Any = None
-
-    def add(self, frame: pd.DataFrame) -> None:
-        import pyarrow as pa
-        from pyarrow.parquet import ParquetWriter
-
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        if self.writer is None:
-            self.writer = self.files.enter_context(ParquetWriter(self.path, table.schema))
-        self.writer.write_table(table)
-
-
-def check_writable(path: Path) -> None:
-    """Refuse a file whose extension names no format that can be written."""
-    if path.suffix.lower() not in WRITABLE:
-        raise BadInput(f"{path} cannot be written; the file must end in {' or '.join(WRITABLE)}.")

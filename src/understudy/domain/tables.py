@@ -22,7 +22,8 @@ from understudy.domain.cells import days, numbers, text_of
 from understudy.domain.dates import iso
 from understudy.domain.kinds import kinds_of
 from understudy.domain.schema import Column, Role, Schema, Type
-from understudy.domain.table_files import check_header, check_writable, read, write, write_all
+from understudy.domain.table_files import check_header, read
+from understudy.domain.writing import check_writable, write, write_all
 from understudy.errors import BadInput, nearest
 
 if TYPE_CHECKING:

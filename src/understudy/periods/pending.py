@@ -19,6 +19,7 @@ import pandas as pd
 from understudy.adapters.loading import rebuild_model
 from understudy.domain.fingerprints import Fingerprint
 from understudy.domain.frames import Tabular
+from understudy.domain.reading import MEMORY
 from understudy.domain.schema import Schema
 from understudy.domain.skeleton import Skeleton
 from understudy.errors import Refused
@@ -39,7 +40,6 @@ from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
 from understudy.synthesis.charging import Account, ledger_unit, opened
 from understudy.synthesis.preparation import prepare
-from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 from understudy.synthesis.run import carry_out
 from understudy.synthesis.simulation import simulate

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from understudy.domain.frames import Tabular, frame_of, name_of
+from understudy.domain.reading import MEMORY, Reading
+from understudy.domain.records import Held, Records, Streamed
 from understudy.domain.schema import Schema
+from understudy.domain.table_files import header_of, streamable
+from understudy.domain.tables import count_records
 from understudy.errors import BadInput
 from understudy.support.aligned import aligned
 from understudy.support.confidential import Confidential
 from understudy.support.files import written_atomically
+from understudy.utility.counting import Counted, Counting
 from understudy.utility.table import (
+    BothTables,
     TableUtility,
-    checked,
+    as_declared,
     confidential_text,
     in_both,
-    measure_checked,
     measured,
     notebook,
     population,
+    unweighed,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +42,8 @@ class ComparedTable(Confidential):
 
     label: str
     table: DataFrame
+    """All of its rows; or some at random where they are too many to be held."""
+    rows: int
     utility: TableUtility
 
 
@@ -48,13 +56,20 @@ class Comparison(Confidential):
     schema: Schema
     """The columns that were compared."""
     confidential: DataFrame
-    """The confidential table as declared, or the population that its survey weights make of it."""
+    """The confidential table as declared, or the population that its survey weights make of it;
+    of one that is too large to be held, records at random."""
+    records: int
+    """How many there are in all."""
     compared: tuple[ComparedTable, ...]
     """Each synthetic table with its measures."""
+    sampled: str | None = None
+    """What is told where some records stand for all."""
 
     def to_json(self) -> str:
         """Return the measures as JSON that says that it is confidential."""
         told: dict[str, Any] = {"confidential": True}
+        if self.sampled is not None:
+            told["sampled"] = self.sampled
         if len(self.compared) == 1:
             told |= self.compared[0].utility.to_dict()
         else:
@@ -66,8 +81,10 @@ class Comparison(Confidential):
     def to_text(self) -> str:
         """Return the measures as plain tables, under a line that says who may read them."""
         if len(self.compared) == 1:
-            return self.compared[0].utility.to_text()
-        return confidential_text(_side_by_side(self.compared))
+            lines = self.compared[0].utility.lines()
+        else:
+            lines = _side_by_side(self.compared)
+        return confidential_text(lines if self.sampled is None else [*lines, "", self.sampled])
 
     def _repr_html_(self) -> str:
         labels = ", ".join(each.label for each in self.compared)
@@ -93,16 +110,20 @@ def compare(
     schema: Schema | str | PathLike[str],
     *,
     regression: str | None = None,
+    memory: int | str = MEMORY,
 ) -> Comparison:
     """Measure how close synthetic tables are to the confidential one. The result is confidential.
 
     Public columns count where all tables have them.
 
     Args:
-        table: The confidential table, or its file.
+        table: The confidential table, or its file; a folder, or a pattern, where there are several.
         synthetic: A synthetic table, or its file; several side by side as a list, or by name.
         schema: What all the tables are declared to hold, or the file that declares it.
         regression: A formula such as `log(pay) ~ gender + age` to fit to every table, or None.
+        memory: What the tables may take together, such as `1GiB`. Larger ones are read batch by
+            batch, from CSV or Parquet: columns and pairs are measured on all their records, and
+            the rest on records at random.
 
     Returns:
         The measures; see `Comparison.to_text`, `to_json` and `write_page`.
@@ -112,21 +133,79 @@ def compare(
     """
     declared = schema if isinstance(schema, Schema) else Schema.load(schema)
     given = _by_name(synthetic)
-    real, *made = [frame_of(each) for each in (table, *given.values())]
-    shared = in_both(declared, real, *made)
-    name = name_of(table, "the confidential table")
-    names = [name_of(each, label) for label, each in given.items()]
-    confidential = population(real, shared, name)
+    called = ["the confidential table", *given]
+    called = [name_of(t, name) for t, name in zip((table, *given.values()), called, strict=True)]
+    tables = [each if streamable(each) else frame_of(each) for each in (table, *given.values())]
+    labels = list(given) if isinstance(synthetic, Mapping) else _labels(list(map(Path, called[1:])))
+    shared = in_both(declared, *map(_header, tables))
+    reading = Reading.within(memory).shared_by(len(tables))
+    schemas = [shared] + [unweighed(shared)] * len(given)
     # All are read and checked before any is measured: a slip in the last file shows at once.
-    made = [checked(frame, shared, label) for frame, label in zip(made, names, strict=True)]
-    labels = list(given) if isinstance(synthetic, Mapping) else _labels(list(map(Path, names)))
+    records = [
+        reading.records(each, its, name=name)
+        for each, its, name in zip(tables, schemas, called, strict=True)
+    ]
+    confidential, *frames = [
+        (population if its is shared else as_declared)(each.shown, its)
+        for each, its in zip(records, schemas, strict=True)
+    ]
     compared = tuple(
         ComparedTable(
-            label, frame, measure_checked(confidential, frame, shared, regression=regression)
+            label,
+            frame,
+            each.count,
+            BothTables(shared, confidential, frame, counts).all(regression),
         )
-        for label, frame in zip(labels, made, strict=True)
+        for label, frame, each, counts in zip(
+            labels, frames, records[1:], _counts(records, shared), strict=True
+        )
     )
-    return Comparison(f"{Path(name).name} and {', '.join(labels)}", shared, confidential, compared)
+    return Comparison(
+        f"{Path(called[0]).name} and {', '.join(labels)}",
+        shared,
+        confidential,
+        len(confidential) if isinstance(records[0], Held) else records[0].count,
+        compared,
+        _sampled(records, shared),
+    )
+
+
+def _header(table: Tabular) -> Collection[str]:
+    """Return the names of the columns of a table, which is read only if it has to be."""
+    files = streamable(table)
+    return header_of(files[0]) if files else frame_of(table).columns
+
+
+def _counts(records: Sequence[Records], schema: Schema) -> Iterator[tuple[Counted, Counted] | None]:
+    """Yield what is counted of each synthetic table and the confidential one; None if all is held.
+
+    A weighted table is compared as the population it stands for, which is made of held records.
+    """
+    first, *others = records
+    if schema.survey_weight is not None or not any(isinstance(r, Streamed) for r in records):
+        yield from [None] * len(others)
+        return
+    counting = Counting.like(first.shown, schema)
+    counted = counting.of(first)
+    for each in others:
+        yield counted, counting.of(each)
+
+
+def _sampled(records: Sequence[Records], schema: Schema) -> str | None:
+    """Return a sentence on what is measured on some records only; None if all are held."""
+    streamed = [each for each in records if isinstance(each, Streamed)]
+    if not streamed:
+        return None
+    most = max(count_records(each.shown) for each in streamed)
+    what = (
+        "All measures"
+        if schema.survey_weight is not None
+        else ("Columns and pairs are measured on all records; propensity, regressions and pictures")
+    )
+    return (
+        f"{what} are of at most {most:,} records, drawn at random, of each table that "
+        f"does not fit into the memory it may take."
+    )
 
 
 def _by_name(

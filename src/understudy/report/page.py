@@ -109,23 +109,25 @@ class Page(Confidential):
 def render_comparison(comparison: Comparison) -> str:
     """Return the page of a comparison: its tables side by side, and no promise."""
     tables = {each.label: each for each in comparison.compared}
-    records = len(comparison.confidential)
+    records, note = comparison.records, comparison.sampled
+    told = "" if note is None else f". {note}"
     if len(tables) > 1:
         return _render(
             title=comparison.title,
-            sizes=f"{records:,} confidential records · {len(tables)} synthetic tables",
+            sizes=f"{records:,} confidential records · {len(tables)} synthetic tables{told}",
             overview=table_sections.overview(
-                {name: (len(each.table), each.utility.headlines()) for name, each in tables.items()}
+                {name: (each.rows, each.utility.headlines()) for name, each in tables.items()}
             ),
             pairs=table_sections.pairs({name: each.utility.pairs for name, each in tables.items()}),
             regression=table_sections.regression(
                 {name: each.utility.regression for name, each in tables.items()}
             ),
         )
-    table, utility = comparison.compared[0].table, comparison.compared[0].utility
+    first = comparison.compared[0]
+    table, utility = first.table, first.utility
     return _render(
         title=comparison.title,
-        sizes=_sizes(records, len(table)),
+        sizes=_sizes(records, first.rows) + told,
         columns=sections.columns(
             comparison.schema, comparison.confidential, table, utility.columns
         ),
@@ -138,7 +140,7 @@ def render_comparison(comparison: Comparison) -> str:
 def _sizes(rows: int, synthetic: int, records: int | None = None, *, sampled: bool = False) -> str:
     size = f"{rows:,} confidential records"
     if sampled:
-        size += f", of which {records:,}, drawn at random, are compared and shown here"
+        size += f", of which {records:,}, drawn at random, are shown here"
     elif records not in (None, rows):
         size = f"{records:,} confidential records with {rows:,} rows"
     return f"{size} · {synthetic:,} synthetic rows"

@@ -4,7 +4,6 @@ A file for each phase, but for two: the mechanism plans and draws (`mechanisms`)
 
 run            `synthesize`: the whole way, in the order in which it is gone; `Synthesizer`
 preparation    everything that can be checked and settled first, as one request
-reading        the confidential table, held where it is small and streamed where it is not
 charging       the ledger, charged before the first draw
 simulation     rows from a released θ, and more of them
 large          synthetic tables of more rows than are held

@@ -11,6 +11,7 @@ import pandas as pd
 
 from understudy.domain.cells import measurable
 from understudy.domain.frames import Tabular, frame_of, name_of
+from understudy.domain.records import Held, Streamed
 from understudy.domain.schema import Role, Schema
 from understudy.domain.tables import Columns, decode, encode
 from understudy.ledger.statement import statement_of
@@ -19,8 +20,24 @@ from understudy.mechanisms.plan import Drawn
 from understudy.privacy.guarantee import Guarantee
 from understudy.report.drift import Earlier
 from understudy.report.intervals import Interval
+from understudy.support.progress import stage
 from understudy.synthesis.charging import Charge
 from understudy.synthesis.release import Internal
+from understudy.utility.counting import Counted, Counting
+
+
+def counted(request: Request) -> Counted | None:
+    """Count a table of which only some records are held; None of any other.
+
+    It is read for that before anything is charged: nothing is lost if a file is found changed.
+    Survey weights make a population of records that are held, so a weighted table is measured on
+    those that are shown.
+    """
+    records, schema = request.records, request.schema
+    if not isinstance(records, Streamed) or schema.survey_weight is not None:
+        return None
+    with stage(request.progress, "Counting"):
+        return Counting.like(records.shown, schema).of(records)
 
 
 def measured(
@@ -29,31 +46,42 @@ def measured(
     guarantee: Guarantee,
     synthetic: pd.DataFrame,
     *,
+    everyone: Counted | None,
     earlier: Earlier | None,
     charge: Charge | None,
 ) -> Internal:
-    """Return the diagnostics, and a report that is rendered when it is asked for."""
+    """Return the diagnostics, and a report that is rendered when it is asked for.
+
+    Args:
+        request: What was asked for.
+        drawn: What the mechanism drew.
+        guarantee: The promise.
+        synthetic: The synthetic table, or as many rows of it as are shown.
+        everyone: What was counted of a table of which only some records are held.
+        earlier: The last period's release.
+        charge: What the ledger was charged.
+    """
     from understudy.report.page import Page
     from understudy.report.sections import outcome
-    from understudy.utility import as_population, compare, measure_pairs
+    from understudy.utility import BothTables, as_population
 
     schema, columns, count = request.schema, request.records.shown, request.records.count
     sample = _measurable(columns, schema)
     weighed = as_population(columns, schema)
     confidential = sample if weighed is columns else _measurable(weighed, schema)
-    synthetic = measurable(synthetic, schema.columns)
+    counts = None if everyone is None else (everyone, _like(everyone, synthetic, schema))
+    both = BothTables(schema, confidential, measurable(synthetic, schema.columns), counts)
     units = None if schema.unit is None else columns[schema.unit.name]
     against = outcome(schema, sample, units)
     # That a table is empty is protected, too: nothing is refused for it.
     empty = not len(sample)
-    utility = {} if empty else compare(confidential, synthetic, schema)
-    compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+    utility = {} if empty else both.columns()
     diagnostics = _finite_numbers(
         {
             **drawn.diagnostics,
             "n": count if units is None else len(against[1]),
             "rows": count,
-            "compared": len(sample),
+            "compared": len(sample) if everyone is None else count,
             "seconds": time.monotonic() - request.started,
             "utility": {name: each.to_dict() for name, each in utility.items()},
         }
@@ -67,7 +95,7 @@ def measured(
             guarantee=guarantee,
             schema=schema,
             confidential=confidential,
-            synthetic=synthetic,
+            synthetic=both.synthetic,
             utility=utility,
             diagnostics=diagnostics,
             alpha=drawn.alpha,
@@ -77,7 +105,7 @@ def measured(
             rows=count,
             sampled=len(sample) < count,
             answers=tuple(answers),
-            pairs=measure_pairs(confidential, synthetic, compared),
+            pairs=both.pairs(),
             earlier=earlier,
             statement=None if charge is None else statement_of(charge.ledger, until=charge.entry),
         ).render()
@@ -90,6 +118,12 @@ def earlier_table(label: str, table: Tabular, schema: Schema) -> Earlier:
     name = name_of(table, "the earlier release")
     coded = encode(frame_of(table), schema, roles=(Role.CONFIDENTIAL,), name=name)
     return Earlier(label, _measurable(coded, schema))
+
+
+def _like(everyone: Counted, synthetic: pd.DataFrame, schema: Schema) -> Counted:
+    """Count a synthetic table, as it is written, as the confidential one was counted."""
+    coded = encode(synthetic, schema, roles=(Role.CONFIDENTIAL, Role.PUBLIC))
+    return everyone.counting.of(Held(coded))
 
 
 def _measurable(columns: Columns, schema: Schema) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from understudy._jax import jnp
 from understudy.domain.frames import Tabular, frame_of, name_of
+from understudy.domain.reading import MEMORY, Reading
 from understudy.domain.records import Records
 from understudy.domain.satisfying import check_satisfiable
 from understudy.domain.schema import Role, Schema
@@ -22,7 +23,6 @@ from understudy.models.record.declared import as_declared
 from understudy.privacy.assumptions import CALIBRATED_ON
 from understudy.support.progress import Progress, silent, stage
 from understudy.support.randomness import Source
-from understudy.synthesis.reading import MEMORY, Reading
 
 LARGEST_TABLES = 100
 TIMES = 10
@@ -68,7 +68,8 @@ def prepare(
     with stage(progress, "Reading"):
         if scheduler is not None:
             reading.check_workers(built)
-        records = reading.records(table, schema, mechanism, seed=seed)
+        reason = _needs_all(schema, mechanism)
+        records = reading.records(table, schema, reason=reason, seed=seed)
         separate = None if predictors is None else public_rows(predictors, schema)
         if separate is None:
             reading.check_public(records, schema)
@@ -105,6 +106,15 @@ def prepare(
         progress=progress,
         started=started,
     )
+
+
+def _needs_all(schema: Schema, mechanism: Mechanism) -> str | None:
+    """Return why all of a table is needed at once; None where it can be streamed."""
+    if not mechanism.by_sums:
+        return f"{mechanism.name} needs all of it at once, unlike summary"
+    if schema.unit is not None:
+        return f"the rows of each {schema.unit.name!r} have to be brought together"
+    return None
 
 
 def to_be_combined(mechanism: Mechanism, schema: Schema, *, tables: int, balanced: bool) -> bool:

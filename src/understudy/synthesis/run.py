@@ -16,6 +16,7 @@ from typing import Any
 from understudy import __version__
 from understudy.domain.column import writable
 from understudy.domain.frames import Tabular
+from understudy.domain.reading import MEMORY
 from understudy.domain.schema import Schema
 from understudy.domain.tables import count_records
 from understudy.ledger.ledger import Ledger
@@ -26,10 +27,9 @@ from understudy.models.base import Model
 from understudy.support.progress import Progress, silent, stage
 from understudy.synthesis.charging import Account, charged
 from understudy.synthesis.large import shown
-from understudy.synthesis.measuring import earlier_table, measured
+from understudy.synthesis.measuring import counted, earlier_table, measured
 from understudy.synthesis.preparation import check_given, prepare
 from understudy.synthesis.promise import promise
-from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 from understudy.synthesis.simulation import simulated
 
@@ -135,6 +135,7 @@ def carry_out(
     """Charge, draw, simulate and release what was planned."""
     request = plan.request
     before = None if earlier is None else earlier_table(*earlier, request.schema)
+    everyone = counted(request)
     charge = charged(ledger, plan, label=label, details=_whereabouts(destination))
     drawn = plan.draw()
     if drawn.model is not None:
@@ -159,7 +160,13 @@ def carry_out(
         drawn.diagnostics["repaired_rows"] = repaired
     guarantee = promise(plan, charge)
     internal = measured(
-        request, drawn, guarantee, shown(synthetic[0]), earlier=before, charge=charge
+        request,
+        drawn,
+        guarantee,
+        shown(synthetic[0]),
+        everyone=everyone,
+        earlier=before,
+        charge=charge,
     )
     return Release.of(guarantee, synthetic, published, model=request.model, internal=internal)
 

@@ -12,6 +12,7 @@ import pandas as pd
 
 from understudy.domain import tables
 from understudy.domain.frames import Tabular
+from understudy.domain.reading import MEMORY
 from understudy.domain.satisfying import check_satisfiable, draw_satisfying
 from understudy.domain.schema import Role, Schema
 from understudy.domain.skeleton import Skeleton
@@ -26,7 +27,6 @@ from understudy.support.sizes import bytes_of
 from understudy.synthesis.large import LargeTable, Synthetic
 from understudy.synthesis.opening import Published, opened
 from understudy.synthesis.preparation import public_rows
-from understudy.synthesis.reading import MEMORY
 from understudy.synthesis.release import Release
 
 _CELL = 64

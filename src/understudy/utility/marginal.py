@@ -241,7 +241,7 @@ def _compared(confidential: Series[Any], synthetic: Series[Any], column: Column)
     present = complete(confidential, column), complete(synthetic, column)
     if all(map(len, both)) and not all(map(len, present)):
         # Where one table has no value at all, nothing agrees; where neither has, nothing differs.
-        measured = _nothing_to_measure(column, apart=any(map(len, present)))
+        measured = nothing_to_measure(column, apart=any(map(len, present)))
     elif column.levels is None:
         measured = measure(*(values.to_numpy(dtype=np.float64) for values in present))
     else:
@@ -252,7 +252,13 @@ def _compared(confidential: Series[Any], synthetic: Series[Any], column: Column)
     return replace(measured, missing=MissingShares(*shares))
 
 
-def _nothing_to_measure(column: Column, *, apart: bool) -> ColumnUtility:
+def nothing_to_measure(column: Column, *, apart: bool) -> ColumnUtility:
+    """Return the utility of a column of which a table has no value at all.
+
+    Args:
+        column: What it is declared to hold.
+        apart: Whether the other table has some.
+    """
     distance = 1.0 if apart else 0.0
     if column.levels is None:
         nothing = ColumnStatistics(**dict.fromkeys(STATISTICS, math.nan))

@@ -87,19 +87,32 @@ def measure_pairs(
     ]
     pairs = []
     for a, b in itertools.combinations(columns, 2):
-        shape = (cells(a), cells(b))
-        counts = [_counts(table[a.name], table[b.name], shape) for table in coded]
-        correlations = (_correlation(frame, a.name, b.name) for frame in frames)
-        some = all(table.any() for table in counts)
-        pair = PairUtility(
-            columns=(a.name, b.name),
-            total_variation=total_variation(*counts) if some else None,
-            expected=expected_total_variation(*counts) if some else None,
-            cramers_v=InBothTables(*map(cramers_v, counts)),
-            correlation=InBothTables(*correlations) if a.numeric and b.numeric else None,
-        )
-        pairs.append(pair)
+        counts = [counted(table[a.name], table[b.name], (a, b)) for table in coded]
+        numeric = a.numeric and b.numeric
+        correlations = [_correlation(frame, a.name, b.name) for frame in frames if numeric]
+        pairs.append(measure_pair((a, b), counts, correlations))
     return tuple(pairs)
+
+
+def measure_pair(
+    pair: tuple[Column, Column], counts: Sequence[Counts], correlations: Sequence[float | None]
+) -> PairUtility:
+    """Return the utility of two columns.
+
+    Args:
+        pair: The columns.
+        counts: How often each two of their cells occur, in the confidential and the synthetic
+            table.
+        correlations: In both tables; they matter where both columns are numeric.
+    """
+    some = all(table.any() for table in counts)
+    return PairUtility(
+        columns=(pair[0].name, pair[1].name),
+        total_variation=total_variation(*counts) if some else None,
+        expected=expected_total_variation(*counts) if some else None,
+        cramers_v=InBothTables(*map(cramers_v, counts)),
+        correlation=InBothTables(*correlations) if all(c.numeric for c in pair) else None,
+    )
 
 
 def cells(column: Column) -> int:
@@ -133,6 +146,12 @@ def codes(values: Series[Any], column: Column, table: str) -> Codes:
             f"column {column.name!r} of the {table} table is outside the declared bounds in record "
             f"{beyond[0] + 1}."
         )
+    return cells_of(numbers, column)
+
+
+def cells_of(numbers: NDArray[np.float64], column: Column) -> Codes:
+    """Return the cell of each number within the bounds, and −1 of what is none."""
+    missing = np.isnan(numbers)
     width = _numbers_per_cell(column) if column.whole else column.width / BINS
     cell = np.floor((np.where(missing, column.lower, numbers) - column.lower) / width)
     # The upper bound itself belongs to the last cell.
@@ -143,7 +162,9 @@ def _numbers_per_cell(column: Column) -> int:
     return math.ceil((int(column.width) + 1) / BINS)
 
 
-def _counts(a: Codes, b: Codes, shape: tuple[int, int]) -> Counts:
+def counted(a: Codes, b: Codes, pair: tuple[Column, Column]) -> Counts:
+    """Return how many records have each two cells, of those in which no column is missing."""
+    shape = cells(pair[0]), cells(pair[1])
     complete = (a >= 0) & (b >= 0)
     flat = a[complete] * shape[1] + b[complete]
     return np.bincount(flat, minlength=shape[0] * shape[1]).reshape(shape)
@@ -152,8 +173,11 @@ def _counts(a: Codes, b: Codes, shape: tuple[int, int]) -> Counts:
 def total_variation(confidential: Counts, synthetic: Counts) -> float:
     """Return half the sum of the absolute differences of the shares of two tables of counts."""
     n, m = int(confidential.sum()), int(synthetic.sum())
-    # Exact integers up to the one division, so that equal shares are at distance 0.
-    return float(np.abs(confidential * m - synthetic * n).sum() / (2 * n * m))
+    # Exact integers up to the one division, so that equal shares are at distance 0, unless tables
+    # are so large that their products are not held by 64 bits.
+    number = np.int64 if n * m < 2**62 else np.float64
+    apart = np.abs(confidential.astype(number) * m - synthetic.astype(number) * n)
+    return float(apart.sum() / (2 * n * m))
 
 
 def expected_total_variation(confidential: Counts, synthetic: Counts) -> float:
@@ -170,7 +194,7 @@ def cramers_v(counts: Counts) -> float | None:
     n, (rows, columns) = int(counts.sum()), counts.shape
     if min(rows, columns) < 2:
         return None
-    independent = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0, keepdims=True) / n
+    independent = counts.sum(axis=1, keepdims=True) / n * counts.sum(axis=0, keepdims=True)
     phi = float(((counts - independent) ** 2 / independent).sum()) / n
     corrected = max(0.0, phi - (rows - 1) * (columns - 1) / (n - 1))
     sizes = [size - (size - 1) ** 2 / (n - 1) for size in (rows, columns)]

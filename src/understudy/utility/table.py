@@ -5,19 +5,19 @@ They are told as plain text; a notebook shows in their place what was measured, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from understudy.domain import tables
 from understudy.domain.cells import measurable
 from understudy.domain.frames import Tabular, frame_of
 from understudy.domain.schema import Column, Role, Schema
-from understudy.domain.tables import Columns
+from understudy.domain.tables import Columns, decode, encode
 from understudy.domain.weighing import by_weight
 from understudy.support.aligned import aligned
 from understudy.support.confidential import Confidential
+from understudy.utility.counting import Counted
 from understudy.utility.marginal import STATISTICS, ColumnUtility, Utility, compare
 from understudy.utility.pairs import PairUtility, measure_pairs
 from understudy.utility.propensity import Propensity, measure_propensity
@@ -55,7 +55,11 @@ class TableUtility(Confidential):
 
     def to_text(self) -> str:
         """Return the numbers as plain tables, under a line that says that they are confidential."""
-        return confidential_text(_lines(self))
+        return confidential_text(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of these tables."""
+        return _lines(self)
 
     def _repr_html_(self) -> str:
         return notebook("Utility of a synthetic table", measured(self))
@@ -99,39 +103,46 @@ def measure_table(
         BadInput: A table does not fit the schema, or the formula cannot be meant.
     """
     real, made = frame_of(confidential), frame_of(synthetic)
-    shared = in_both(schema, real, made)
-    return measure_checked(
-        population(real, shared, "the confidential table"),
-        checked(made, shared, "the synthetic table"),
+    shared = in_both(schema, real.columns, made.columns)
+    return BothTables(
         shared,
-        regression=regression,
-    )
+        population(encode(real, shared, name="the confidential table"), shared),
+        as_declared(encode(made, unweighed(shared), name="the synthetic table"), shared),
+    ).all(regression)
 
 
-def in_both(schema: Schema, *frames: DataFrame) -> Schema:
+def in_both(schema: Schema, *headers: Collection[str]) -> Schema:
     """Return the columns to compare: the confidential ones, and the public ones of all tables."""
 
     def compared(column: Column) -> bool:
         public = column.role is Role.PUBLIC
-        everywhere = all(column.name in frame.columns for frame in frames)
+        everywhere = all(column.name in header for header in headers)
         return column.treated_as in (Role.CONFIDENTIAL, Role.SURVEY_WEIGHT) or (
             public and everywhere
         )
 
     columns = (c if compared(c) else Column(c.name, Role.IGNORE) for c in schema.columns)
-    return Schema(size=schema.size, columns=tuple(columns))
+    # Nobody is protected here, so nobody has to say whom an id stands for.
+    return Schema(size=schema.size, columns=tuple(columns), row_is_unit=True)
 
 
-def checked(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
-    """Return the confidential and public columns as declared; what does not fit is refused."""
-    coded = tables.encode(frame, schema, roles=(Role.CONFIDENTIAL, Role.PUBLIC), name=name)
-    return measurable(tables.decode(coded, schema), schema.columns)
+def unweighed(schema: Schema) -> Schema:
+    """Return what a synthetic table holds: a survey weight is in it only if it is released."""
+    columns = (
+        Column(c.name, Role.IGNORE) if c.treated_as is Role.SURVEY_WEIGHT else c
+        for c in schema.columns
+    )
+    return replace(schema, columns=tuple(columns))
 
 
-def population(frame: DataFrame, schema: Schema, name: str) -> DataFrame:
-    """Return the confidential table likewise, as the population that its survey weights make."""
-    weighed = as_population(tables.encode(frame, schema, name=name), schema)
-    return measurable(tables.decode(weighed, schema), schema.columns)
+def as_declared(columns: Columns, schema: Schema) -> DataFrame:
+    """Return the confidential and public columns of a coded table for those who measure."""
+    return measurable(decode(columns, schema), schema.columns)
+
+
+def population(columns: Columns, schema: Schema) -> DataFrame:
+    """Return a confidential table likewise, as the population that its survey weights make."""
+    return as_declared(as_population(columns, schema), schema)
 
 
 def as_population(columns: Columns, schema: Schema) -> Columns:
@@ -147,21 +158,50 @@ def as_population(columns: Columns, schema: Schema) -> Columns:
     return by_weight(columns, schema.survey_weight.name, max(rows, min(10 * rows, _POPULATION)))
 
 
-def measure_checked(
-    confidential: DataFrame, synthetic: DataFrame, schema: Schema, *, regression: str | None
-) -> TableUtility:
-    """Return the utility of tables that have been checked against the schema."""
-    columns = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
-    return TableUtility(
-        columns=compare(confidential, synthetic, schema),
-        pairs=measure_pairs(confidential, synthetic, columns),
-        propensity=measure_propensity(confidential, synthetic, columns),
-        regression=(
-            None
-            if regression is None
-            else measure_regression(confidential, synthetic, schema, regression)
-        ),
-    )
+@dataclass(frozen=True, repr=False)
+class BothTables(Confidential):
+    """A confidential and a synthetic table that have been checked against the schema."""
+
+    schema: Schema
+    confidential: DataFrame
+    """All records, or some that stand for all."""
+    synthetic: DataFrame
+    counts: tuple[Counted, Counted] | None = None
+    """Of all records, where some stand for all: columns and pairs are measured by these."""
+
+    def columns(self) -> dict[str, ColumnUtility]:
+        """Return the utility of every confidential column, by name."""
+        if self.counts is None:
+            return compare(self.confidential, self.synthetic, self.schema)
+        confidential, synthetic = self.counts
+        return confidential.utility(synthetic)
+
+    def pairs(self) -> tuple[PairUtility, ...]:
+        """Return the utility of every pair of columns."""
+        if self.counts is None:
+            return measure_pairs(self.confidential, self.synthetic, self._compared)
+        confidential, synthetic = self.counts
+        return confidential.pair_utility(synthetic)
+
+    def all(self, regression: str | None) -> TableUtility:
+        """Return all measures.
+
+        Args:
+            regression: A formula, or None.
+        """
+        frames = self.confidential, self.synthetic
+        return TableUtility(
+            columns=self.columns(),
+            pairs=self.pairs(),
+            propensity=measure_propensity(*frames, self._compared),
+            regression=(
+                None if regression is None else measure_regression(*frames, self.schema, regression)
+            ),
+        )
+
+    @property
+    def _compared(self) -> tuple[Column, ...]:
+        return self.schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
 
 
 def confidential_text(lines: Iterable[str]) -> str:

@@ -10,10 +10,9 @@ import pytest
 import understudy as us
 from cluster_work import total_but_one_dies
 from refusals import refusal
-from understudy.domain import records
+from understudy.domain import reading, records
 from understudy.domain.records import Held, Streamed
 from understudy.errors import BadInput, Refused
-from understudy.synthesis import reading
 from understudy.synthesis.preparation import prepare
 
 SLOW = pytest.mark.slow
@@ -117,9 +116,49 @@ def test_a_report_of_a_sample_says_so(tmp_path, monkeypatch, small):
     table()[columns].to_parquet(tmp_path / "t.parquet")
     release = us.synthesize(model, tmp_path / "t.parquet", us.Summary(epsilon=1.0), rows=50)
     assert release.internal.diagnostics["n"] == ROWS
-    assert release.internal.diagnostics["compared"] == 500
+    assert release.internal.diagnostics["compared"] == ROWS
     page = " ".join(release.internal.report().split())
-    assert "3,000 confidential records, of which 500, drawn at random, are compared" in page
+    assert "3,000 confidential records, of which 500, drawn at random, are shown" in page
+
+
+@pytest.mark.parametrize("name", ["regression", pytest.param("weights", marks=SLOW)])
+def test_numbers_of_a_report_are_those_of_all_records(tmp_path, monkeypatch, small, name):
+    """But with survey weights, which make a population of records that are held."""
+    monkeypatch.setattr(records, "SAMPLE", 500)
+    model, columns = case(name)
+    frame = table()[columns]
+    frame.to_parquet(tmp_path / "t.parquet")
+    release = us.synthesize(model, tmp_path / "t.parquet", us.Summary(epsilon=1.0), seed=2)
+    inside = release.internal.diagnostics
+    mean = inside["utility"]["pay"]["confidential"]["mean"]
+    if name == "weights":
+        assert inside["compared"] == 500
+        assert mean != pytest.approx(np.average(frame["pay"], weights=frame["weight"]), rel=1e-9)
+    else:
+        assert inside["compared"] == ROWS
+        assert mean == pytest.approx(frame["pay"].mean(), rel=1e-9)
+        distance = us.utility.max_ecdf(frame["pay"], release.synthetic["pay"])
+        assert inside["utility"]["pay"]["max_ecdf"] == pytest.approx(distance, abs=3e-3)
+
+
+def test_a_file_that_changes_while_it_is_counted_is_refused_before_anything_is_charged(
+    tmp_path, monkeypatch, small
+):
+    model, columns = case("beta")
+    path = tmp_path / "t.parquet"
+    table()[columns].to_parquet(path)
+    checked = Streamed.checked
+
+    def changing(*given, **options):
+        found = checked(*given, **options)
+        table(10)[columns].to_parquet(path)
+        return found
+
+    monkeypatch.setattr(Streamed, "checked", changing)
+    ledger = us.Ledger.create(tmp_path / "ledger.sqlite", budget=5.0, adjacency="add-remove")
+    with pytest.raises(Refused, match="was changed, moved or removed"):
+        us.synthesize(model, path, us.Summary(epsilon=1.0), ledger=ledger)
+    assert not ledger.entries()
 
 
 @pytest.mark.parametrize(

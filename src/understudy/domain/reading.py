@@ -1,14 +1,13 @@
-"""The confidential table as a synthesis takes it: held where it is small, else streamed.
+"""A table as it is read: held where it is small, else streamed.
 
-A mechanism that takes nothing but sums from a table can do with some of its records at a time. What
-is published does not depend on which way a table was read: its sums are the same whole numbers.
+Whoever takes nothing but sums from a table can do with some of its records at a time. The sums do
+not depend on which way it was read: they are the same whole numbers.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from understudy.domain.frames import Tabular, frame_of, name_of
@@ -17,11 +16,9 @@ from understudy.domain.parts import Part, parts_of
 from understudy.domain.records import Held, Records, Runner, Streamed
 from understudy.domain.rules import check_table
 from understudy.domain.schema import Schema
-from understudy.domain.table_files import STREAMABLE, files_of
+from understudy.domain.table_files import STREAMABLE, streamable
 from understudy.domain.tables import ENCODED, encode
 from understudy.errors import BadInput
-from understudy.mechanisms import Mechanism
-from understudy.models.base import Model
 from understudy.support.cluster import Cluster
 from understudy.support.parallel import cores, in_threads
 from understudy.support.sizes import bytes_of
@@ -59,6 +56,14 @@ class Reading:
         """
         return cls(bytes_of(memory), in_threads if scheduler is None else Cluster(scheduler))
 
+    def shared_by(self, tables: int) -> Reading:
+        """Return how each of several tables is read that share the memory.
+
+        Args:
+            tables: How many there are.
+        """
+        return replace(self, memory=self.memory // tables)
+
     @property
     def elsewhere(self) -> bool:
         """Whether others read the table, however small it is."""
@@ -70,22 +75,29 @@ class Reading:
         return max(_SMALLEST_BATCH, min(_LARGEST_BATCH, fitting))
 
     def records(
-        self, table: Tabular, schema: Schema, mechanism: Mechanism, *, seed: int | None
+        self,
+        table: Tabular,
+        schema: Schema,
+        *,
+        name: str = "the table",
+        reason: str | None = None,
+        seed: int | None = None,
     ) -> Records:
         """Read a table, checked against its schema; or refuse one that is too large to be held.
 
         Args:
-            table: The confidential table.
+            table: In memory, or in files.
             schema: What it is declared to hold.
-            mechanism: What is to be done with it.
-            seed: Fixes which records of a table that is streamed the report shows.
+            name: What sentences call it where it is in no file.
+            reason: Why all of it is needed at once, as the end of a sentence; or None.
+            seed: Fixes which records of a table that is streamed are shown.
         """
-        called = name_of(table, "the table")
+        called = name_of(table, name)
         parts = self._parts(table, schema)
-        needed, reason = _needed(parts, schema), _needs_all(schema, mechanism)
+        needed = _needed(parts, schema)
         streamed = reason is None and not unsure_ids(schema)
         if not self.elsewhere and needed <= (self.memory // 2 if streamed else self.memory):
-            return held(table, schema)
+            return held(table, schema, name=called)
         if reason is not None and self.elsewhere:
             raise BadInput(
                 f"`scheduler` is for a table that is read in parts, and {reason}: leave it out."
@@ -122,7 +134,7 @@ class Reading:
                 "that come from elsewhere with `predictors`."
             )
 
-    def check_workers(self, model: Model | None) -> None:
+    def check_workers(self, model: object) -> None:
         """Refuse a model that the workers of a cluster cannot build, before anything is charged.
 
         Args:
@@ -132,8 +144,7 @@ class Reading:
 
     def _parts(self, table: Tabular, schema: Schema) -> Sequence[Part]:
         """Return the parts of a table that can be read in parts; none of any other."""
-        files = files_of(table) if isinstance(table, str | os.PathLike) else ()
-        if files and all(path.suffix.lower() in STREAMABLE for path in files):
+        if files := streamable(table):
             # Workers may have been started in another directory.
             paths = [path.absolute() for path in files] if self.elsewhere else files
             return parts_of(paths, schema)
@@ -145,7 +156,7 @@ class Reading:
         return ()
 
 
-def _known(model: Model | None, number: int) -> None:
+def _known(model: object, number: int) -> None:
     """Do nothing, with a model that was sent."""
 
 
@@ -155,24 +166,16 @@ def _needed(parts: Sequence[Part], schema: Schema) -> int:
     return sum(p.size * _LETTER if p.rows is None else p.rows * row for p in parts)
 
 
-def held(table: Tabular, schema: Schema) -> Held:
+def held(table: Tabular, schema: Schema, *, name: str = "the table") -> Held:
     """Return a table that is read as a whole, checked against its schema.
 
     Args:
         table: In memory, or in files.
         schema: What it is declared to hold.
+        name: What sentences call it where it is in no file.
     """
-    frame, called = frame_of(table), name_of(table, "the table")
+    frame, called = frame_of(table), name_of(table, name)
     columns = encode(frame, schema, name=called)
     refuse_repeated_ids(frame, schema, name=called)
     check_table(schema.rules, columns, name=called)
     return Held(columns)
-
-
-def _needs_all(schema: Schema, mechanism: Mechanism) -> str | None:
-    """Return why all of a table is needed at once; None where it can be streamed."""
-    if not mechanism.by_sums:
-        return f"{mechanism.name} needs all of it at once, unlike summary"
-    if schema.unit is not None:
-        return f"the rows of each {schema.unit.name!r} have to be brought together"
-    return None
