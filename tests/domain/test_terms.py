@@ -57,3 +57,14 @@ def test_terms_that_are_more_than_columns_are_left_to_formulaic(right):
 def test_a_level_that_is_named_like_another_column_of_the_design_is_not_mistaken():
     # 'c[T.y]' is the indicator of 'y' beside an intercept, and of 'T.y' where there is none.
     assert _terms("c")[0] is None
+
+
+@pytest.mark.parametrize("right", ["1", "a + n", "g", "a * g", "0 + g", "a:n + g:n", "0 + g + a:g"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_terms_times_coefficients_are_those_of_the_matrix(right, shape):
+    terms, rows, _ = _terms(right)
+    # A level that is missing has no effect, whatever the kind.
+    rows["g"][:5] = [-1, -2, -1, -3, -1]
+    coefficients = np.random.default_rng(3).normal(size=(len(terms.factors), *shape))
+    expected = np.tensordot(terms.matrix(rows, 50), coefficients, axes=1)
+    np.testing.assert_allclose(terms.linear(rows, 50, coefficients), expected, rtol=1e-12)

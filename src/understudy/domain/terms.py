@@ -27,6 +27,8 @@ class PlainTerms:
     """The columns of a design, each a product of factors: a column, or one of its levels."""
 
     factors: tuple[tuple[tuple[str, int | None], ...], ...]
+    levels: Mapping[str, int]
+    """How many each column has that is not a number."""
 
     @classmethod
     def of(
@@ -56,14 +58,47 @@ class PlainTerms:
         split = [() if name == _CONSTANT else tuple(name.split(":")) for name in names]
         if not all(part in known for parts in split for part in parts):
             return None
-        terms = cls(tuple(tuple(known[part] for part in parts) for parts in split))
+        factors = tuple(tuple(known[part] for part in parts) for parts in split)
+        terms = cls(factors, {c.name: len(c.levels) for c in declared if c.levels is not None})
         return terms if np.array_equal(terms.matrix(coded, len(same)), same) else None
 
     def matrix(self, coded: Mapping[str, Any], rows: int) -> Floats:
         """Return the design of coded columns, shape (rows, terms)."""
         matrix = np.ones((rows, len(self.factors)), order="F")
         for k, factors in enumerate(self.factors):
-            for name, code in factors:
-                values = coded[name]
-                matrix[:, k] *= values if code is None else values == code
+            _multiply(matrix[:, k], coded, factors)
         return matrix
+
+    def linear(self, coded: Mapping[str, Any], rows: int, coefficients: Floats) -> Floats:
+        """Return the design times coefficients, without making it: levels are looked up.
+
+        Args:
+            coded: Columns.
+            rows: How many rows they have.
+            coefficients: Of the terms, shape (terms, ...).
+        """
+        shape = coefficients.shape[1:]
+        constant = np.zeros(shape)
+        # What is no level is in the last place, which −1 finds too.
+        effects = {name: np.zeros((levels + 1, *shape)) for name, levels in self.levels.items()}
+        total = np.zeros((rows, *shape))
+        for factors, coefficient in zip(self.factors, coefficients, strict=True):
+            if not factors:
+                constant += coefficient
+            elif len(factors) == 1 and factors[0][1] is not None:
+                effects[factors[0][0]][factors[0][1]] += coefficient
+            else:
+                product = np.ones(rows)
+                _multiply(product, coded, factors)
+                total += np.multiply.outer(product, coefficient)
+        for name, each in effects.items():
+            if each.any():
+                total += each[np.maximum(coded[name], -1)]
+        return total + constant
+
+
+def _multiply(
+    values: Floats, coded: Mapping[str, Any], factors: Sequence[tuple[str, int | None]]
+) -> None:
+    for name, code in factors:
+        values *= coded[name] if code is None else coded[name] == code

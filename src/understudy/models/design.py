@@ -125,6 +125,19 @@ class Design:
             self._known.append(distinct)
         return matrix
 
+    def linear(self, columns: Columns, coefficients: np.ndarray) -> np.ndarray:
+        """Return the design matrix times coefficients, of shape (coefficients, ...).
+
+        Args:
+            columns: Public ones.
+            coefficients: One for each column of the design, or several.
+        """
+        if self._plain is None:
+            return self.matrix(columns) @ coefficients
+        scaled = (coefficients.T / self._range).T
+        rows = len(columns[self.predictors[0]])
+        return self._plain.linear(columns, rows, scaled) - self._low @ scaled
+
     def check(self, columns: Columns) -> None:
         """Refuse public rows at which a term is not finite."""
         _check_finite(self.formula, self.names, self._raw(columns))

@@ -124,10 +124,6 @@ class _Predictor:
 
     def prepare(self, columns: Columns, rows: int) -> Data:
         """Return the design matrix and the codes of the groups, one row for each record."""
-        arrays = self._arrays(columns, rows)
-        return {name: jnp.asarray(values) for name, values in arrays.items()}
-
-    def _arrays(self, columns: Columns, rows: int) -> dict[str, np.ndarray]:
         matrix = np.ones((rows, len(self.plan.names)))
         if self.plan.predictors:
             matrix = self.plan.matrix(columns)
@@ -135,19 +131,29 @@ class _Predictor:
             kept = [k for k, name in enumerate(self.plan.names) if name in self.names]
             matrix = matrix[:, kept]
         codes = {f"1|{group.column}": columns[group.column] for group in self.groups}
-        return {"design": matrix, **codes}
+        return {name: jnp.asarray(values) for name, values in {"design": matrix, **codes}.items()}
 
     def on_host(self, theta: Theta, columns: Columns, rows: int) -> np.ndarray:
-        """Return η of each record by NumPy, which compiles nothing."""
+        """Return η of each record by NumPy, which compiles nothing, and without the design."""
         known = {name: np.asarray(values) for name, values in theta.items()}
-        return np.asarray(self.linear(known, self._arrays(columns, rows), np))
+        # A coefficient that the family replaces is as good as 0.
+        none = np.zeros(self.family.predictors)
+        coefficients = np.array([known.get(name, none) for name in self.plan.names])
+        if self.plan.predictors:
+            linear = self.plan.linear(columns, coefficients)
+        else:
+            linear = np.tile(coefficients.sum(axis=0), (rows, *[1] * none.ndim))
+        for group in self.groups:
+            intercepts = known[group.sigma] * known[group.offset]
+            linear = linear + intercepts[columns[group.column]]
+        return linear
 
-    def linear(self, theta: Any, data: Any, library: Any = jnp) -> Any:
+    def linear(self, theta: Any, data: Any) -> Any:
         """Return η of each record, shape (n,) or (n, predictors)."""
         shape = self.family.predictors
-        linear = library.zeros((len(data["design"]), *shape))
+        linear = jnp.zeros((len(data["design"]), *shape))
         if self.names:
-            linear = data["design"] @ library.stack([theta[name] for name in self.names])
+            linear = data["design"] @ jnp.stack([theta[name] for name in self.names])
         for group in self.groups:
             intercepts = theta[group.sigma] * theta[group.offset]
             linear = linear + intercepts[data[f"1|{group.column}"]]
