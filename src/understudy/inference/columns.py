@@ -59,8 +59,8 @@ class Fitted:
 class _Column:
     """One column's problem: its parents in the pool, and its tables.
 
-    Parameters are one vector: κ, then r where values may stand out, then the effects of all parents
-    below each other.
+    Parameters are one vector: κ, then r where values may stand out, then b where groups may, then
+    the effects of each parent.
     """
 
     def __init__(
@@ -88,23 +88,38 @@ class _Column:
         self.vary = [each.usual for each in (table, *by)]
         self.groups, self.count = term.own.groups, term.own.count
         self.free = term.own.variable.free
-        self.cuts = np.cumsum([term.directions.shape[1], len(self.free)])
-        self.dimension = int(self.cuts[1] + self.starts[-1] * self.count)
+        lumps = self.count if term.lumpy else 0
+        sizes = [each.patterns * term.own.patterns for each in term.parents]
+        self.cuts = np.cumsum([term.directions.shape[1], len(self.free), lumps, *sizes])
+        self.dimension = int(self.cuts[-1])
 
-    def split(self, vector: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return κ, r and the effects, shape (groups of all parents, own groups)."""
-        shape, values = vector[: self.cuts[0]], vector[self.cuts[0] : self.cuts[1]]
-        return shape, values, vector[self.cuts[1] :].reshape(-1, self.count)
+    def split(self, vector: Floats) -> list[Floats]:
+        """Return κ, r, b, and the effects of each parent."""
+        shape, values, lumps, *effects = np.split(vector, self.cuts[:-1])
+        wide = self.term.own.patterns
+        return [shape, values, lumps, *(each.reshape(-1, wide) for each in effects)]
+
+    def by_groups(self, lumps: Floats, effects: Sequence[Floats]) -> Floats:
+        """Return b, and below it the effects of all parents, group by group."""
+        parents = zip(effects, self.term.parents, strict=True)
+        by = [self.term.by_groups(each, parent) for each, parent in parents]
+        return np.concatenate([lumps.reshape(-1, self.count), *by])
+
+    def by_patterns(self, groups: Floats, power: int = 1) -> list[Floats]:
+        """Return sums over groups as parameters have them: b's, then those of each parent."""
+        lumps, *parts = np.split(groups, self.starts[:-1])
+        parents = zip(parts, self.term.parents, strict=True)
+        return [lumps, *(self.term.by_patterns(each, by, power) for each, by in parents)]
 
     def heights(self, vector: Floats) -> tuple[Floats, Floats, Floats]:
         """Return log weights of groups, shares of codes in their groups, and shares by row."""
         term = self.term
-        shape, values, effects = self.split(vector)
+        shape, values, lumps, *effects = self.split(vector)
         own = term.own.variable.base + term.directions @ shape
         own[self.free] += STANDING_OUT * values
         raised = np.exp(own - own.max())
         total = np.maximum(np.bincount(self.groups, raised, self.count), 1e-300)
-        rows = np.log(total) + EFFECT * (self.into @ effects)
+        rows = np.log(total) + EFFECT * (self.into @ self.by_groups(lumps, effects))
         rows -= rows.max(axis=1, keepdims=True)
         np.exp(rows, out=rows)
         rows /= rows.sum(axis=1, keepdims=True)
@@ -146,7 +161,7 @@ class _Column:
         slopes = [
             self.term.directions.T @ by_code,
             STANDING_OUT * by_code[self.free],
-            EFFECT * (self.back @ by_rows).ravel(),
+            *(EFFECT * e.ravel() for e in self.by_patterns(np.asarray(self.back @ by_rows))),
         ]
         pulled, pull = self._prior(vector, prior)
         return height + pulled, np.concatenate(slopes) + pull
@@ -182,9 +197,11 @@ class _Column:
         """About how far each parameter is from known: steps are measured in it."""
         told = _information(self.table)
         known = np.append(self.term.directions.T**2 @ told, STANDING_OUT**2 * told[self.free])
-        effects = [EFFECT**2 * _information(table).ravel() for table in self.by]
-        if self.term.lumpy:
-            effects = [np.asarray(EFFECT**2 * np.bincount(self.groups, told, self.count)), *effects]
+        lumps = [np.bincount(self.groups, told, self.count)[None]] if self.term.lumpy else []
+        every = np.concatenate(
+            [np.empty((0, self.count)), *lumps, *(_information(table) for table in self.by)]
+        )
+        effects = [EFFECT**2 * each.ravel() for each in self.by_patterns(every, 2)]
         return np.asarray((1 + np.concatenate([known, *effects])) ** -0.5)
 
     def solve(
@@ -209,10 +226,9 @@ class _Column:
 
     def named(self, vector: Floats) -> dict[str, Floats]:
         """Return the parameters by name."""
-        shape, values, effects = self.split(vector)
+        shape, values, lumps, *effects = self.split(vector)
         parts = [shape, *([values] if len(values) else [])]
-        parts += [effects[:1]] if self.term.lumpy else []
-        parts += [effects[a:b] for a, b in zip(self.starts, self.starts[1:], strict=False)]
+        parts += [lumps[None], *effects] if self.term.lumpy else effects
         return dict(zip((each.name for each in self.term.parameters), parts, strict=True))
 
     def vector(self, theta: Mapping[str, Floats]) -> Floats:

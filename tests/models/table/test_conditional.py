@@ -32,6 +32,19 @@ def parameters_of(term, seed=0):
     return {p.name: generator.normal(size=p.shape) for p in term.parameters}
 
 
+def patterns(each):
+    """Return what every effect is over groups: one of a single group, a line, or a parabola."""
+    found = [[float(k == group) for k in range(each.count)] for group in range(each.count)]
+    inner = len(set(each.groups[: each.variable.inner].tolist()))
+    if each.variable.column.levels is None or each.variable.column.ordered:
+        z = [2 * k / (inner - 1) - 1 for k in range(inner)] if inner > 1 else [0.0]
+        square = sum(x * x for x in z) / inner
+        for shape in [z, [x * x - square for x in z]][: max(inner - 2, 0)]:
+            size = (sum(x * x for x in shape) / inner) ** 0.5
+            found.append([x / size for x in shape] + [0.0] * (each.count - inner))
+    return found
+
+
 def by_the_formula(term, theta, groups):
     """Return the log probability of every code, one by one as the module's formula has it."""
     own, heights = term.own, []
@@ -44,8 +57,11 @@ def by_the_formula(term, theta, groups):
             height += 0.15 * theta["x values"][own.variable.free.tolist().index(code)]
         if "x groups" in theta:
             height += 0.5 * theta["x groups"][0, own.groups[code]]
-        for parent, group in groups.items():
-            height += 0.5 * theta[f"x by {parent}"][group, own.groups[code]]
+        for parent in term.parents:
+            effects, group = theta[f"x by {parent.name}"], groups[parent.name]
+            for k, above in enumerate(patterns(parent)):
+                for j, here in enumerate(patterns(own)):
+                    height += 0.5 * effects[k, j] * above[group] * here[own.groups[code]]
         heights.append(height)
     return np.array(heights) - logsumexp(heights)
 
@@ -63,6 +79,32 @@ def test_probabilities_are_those_of_the_formula_and_sum_to_one(declared):
         assert np.exp(found).sum() == pytest.approx(1)
         expected = by_the_formula(term, theta, {"gender": gender, "age": age})
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_trends_are_over_groups_that_have_an_order_and_over_no_others():
+    assert grouped("x", KINDS["levels"]).trends.shape[0] == 0
+    assert grouped("x", KINDS["levels in an order"]).trends.shape[0] > 0
+    line, parabola = grouped("x", PAY, 8).trends
+    assert (np.diff(line) > 0).all()
+    assert parabola[0] == pytest.approx(parabola[-1])
+    assert parabola.argmin() in (3, 4)
+    for each in (line, parabola):
+        assert each.mean() == pytest.approx(0)
+        assert np.square(each).mean() == pytest.approx(1)
+    assert line @ parabola == pytest.approx(0)
+
+
+@each_kind
+def test_the_way_from_effects_to_groups_has_its_transpose_as_the_way_back(declared):
+    term, theta = given(declared)
+    generator = np.random.default_rng(7)
+    for parent in term.parents:
+        effects = theta[f"x by {parent.name}"]
+        groups = generator.normal(size=(parent.count, term.own.count))
+        there = np.sum(term.by_groups(effects, parent) * groups)
+        assert np.sum(effects * term.by_patterns(groups, parent)) == pytest.approx(there)
+        squares = np.array(patterns(parent)) ** 2 @ groups @ np.array(patterns(term.own)).T ** 2
+        np.testing.assert_allclose(term.by_patterns(groups, parent, 2), squares, atol=1e-12)
 
 
 @each_kind

@@ -354,8 +354,8 @@ class TestEveryKindOfColumn:
     def test_why_values_are_missing_depends_on_other_columns(self):
         model = us.joint(schema(gender=GENDER, pay=PAY | CODES))
         theta = {name: 0 * values for name, values in theta_of(model).items()}
-        effects = theta["pay by gender"]
-        theta["pay by gender"] = effects.at[0, -2].set(12.0).at[1, -1].set(12.0)
+        effects, kind = theta["pay by gender"], model.in_turn.grouped["pay"].count - 2
+        theta["pay by gender"] = effects.at[0, kind].set(12.0).at[1, kind + 1].set(12.0)
         made = model.simulate(jax.random.key(0), theta, {}, 4000)
         assert np.array_equal(np.isnan(made["pay"]), made["pay (why missing)"] >= 0)
         kinds = pd.crosstab(made["gender"], made["pay (why missing)"])
@@ -404,7 +404,7 @@ class TestStructure:
     def test_columns_depend_on_their_parents_by_groups(self):
         shapes = {p.name: p.shape for p in self.MODEL.parameters}
         assert shapes["gender by age"] == (2, 2)
-        assert shapes["pay by gender"] == (2, 3)
+        assert shapes["pay by gender"] == (2, 4)  # Three groups, and a line over them.
         assert shapes["pay groups"] == (1, 3)
         assert not {"pay by age", "age by gender"} & shapes.keys()
 

@@ -1,13 +1,19 @@
 """One column given others: a distribution over groups of its codes, and a shape inside each group.
 
-    log p(c | x) = a(c) + b[g(c)] + Σₖ Bₖ[gₖ(xₖ), g(c)] − constant,      a = base + D κ + 0.15 r
+    log p(c | x) = a(c) + b[g(c)] + Σₖ 0.5 Eₖ[gₖ(xₖ), g(c)] − constant,      a = base + D κ + 0.15 r
 
 g puts codes into groups: levels are groups of their own, and of numbers neighbouring codes are one,
 so that there are as many effects as noise allows. D are the directions of the column
 (`variables.py`), with κ standard normal. Where single values may stand out, r lets them; of other
-numbers b lets groups do so, whatever the shape. Bₖ says how the group depends on that of each
-parent. Most effects of a table are small and a few are very large: r, b / 0.5 and B / 0.5 have
-Student t distributions with two degrees of freedom, whose tails allow both.
+numbers b lets groups do so, whatever the shape. Eₖ says how the group depends on that of a parent:
+
+    E = (I, Z′) B (I, Z′)′,      Z line and parabola over groups that have an order
+
+on either side. So an effect is of one group alone, or of many in order, as where a parent moves or
+widens a distribution. Were effects of single groups all there is, a trend over many of them would
+be as good as impossible, and be pulled towards none. Most effects of a table are small and a few
+are very large: r, b / 0.5 and B have Student t distributions with two degrees of freedom, whose
+tails allow both.
 
 Inside its group a code depends on no other column. So all that a parent can change is computed for
 groups, however many codes there are.
@@ -54,6 +60,24 @@ class Grouped:
         """How many groups there are."""
         return int(self.groups.max()) + 1
 
+    @cached_property
+    def trends(self) -> Floats:
+        """Line and parabola over groups in order, each as large as 1 on average; none of others."""
+        variable, none = self.variable, np.zeros((0, self.count))
+        if variable.column.levels is not None and not variable.column.ordered:
+            return none
+        ordinary = int(self.groups[: variable.inner].max()) + 1
+        place = np.linspace(-1, 1, ordinary)
+        shapes = np.array([place, place**2 - np.mean(place**2)])[: max(ordinary - 2, 0)]
+        trends = np.zeros((len(shapes), self.count))
+        trends[:, :ordinary] = shapes / np.sqrt(np.mean(shapes**2, axis=1, keepdims=True))
+        return trends
+
+    @property
+    def patterns(self) -> int:
+        """How many effects there are of it: of each group, and of trends."""
+        return self.count + len(self.trends)
+
     def read(self, columns: Mapping[str, Any]) -> Codes:
         """Return the group of each record."""
         return self.groups[self.variable.read(columns)]
@@ -87,7 +111,7 @@ class Conditional:
         if self.lumpy:
             named[f"{self.name} groups"] = (1, self.own.count)
         for parent in self.parents:
-            named[f"{self.name} by {parent.name}"] = (parent.count, self.own.count)
+            named[f"{self.name} by {parent.name}"] = parent.patterns, self.own.patterns
         return tuple(Parameter(name, constraints.real, shape) for name, shape in named.items())
 
     @property
@@ -96,10 +120,26 @@ class Conditional:
         smooth = self.own.variable.edges is not None and self.own.variable.free.size == 0
         return smooth and self.own.count > 1
 
-    @property
-    def effects(self) -> list[str]:
-        """The names of the parents' parameters."""
-        return [f"{self.name} by {parent.name}" for parent in self.parents]
+    def by_groups(self, effects: Any, parent: Grouped) -> Any:
+        """Return what effects are for each group of a parent and each own one.
+
+        Args:
+            effects: Of groups and trends of the parent, below each other, on own ones.
+            parent: Of this column.
+        """
+        rows = effects[: parent.count] + parent.trends.T @ effects[parent.count :]
+        return rows[:, : self.own.count] + rows[:, self.own.count :] @ self.own.trends
+
+    def by_patterns(self, groups: Floats, parent: Grouped, power: int = 1) -> Floats:
+        """Return sums over groups, weighed by a power of each pattern: the way back.
+
+        Args:
+            groups: A number for each group of a parent and each own one.
+            parent: Of this column.
+            power: Of the weights.
+        """
+        rows = np.hstack([groups, groups @ self.own.trends.T**power])
+        return np.vstack([rows, parent.trends**power @ rows])
 
     def log_prior(self, theta: Theta) -> jax.Array:
         """Return the log density of its parameters."""
@@ -137,8 +177,9 @@ class Conditional:
         if self.lumpy:
             weights = weights + EFFECT * theta[f"{self.name} groups"][0]
         heights = jnp.broadcast_to(weights, (len(own), len(weights)))
-        for parent, effect in zip(self.parents, self.effects, strict=True):
-            heights = heights + EFFECT * theta[effect][groups[parent.name]]
+        for parent in self.parents:
+            effects = self.by_groups(theta[f"{self.name} by {parent.name}"], parent)
+            heights = heights + EFFECT * effects[groups[parent.name]]
         shares = jax.nn.log_softmax(heights, axis=1)
         place = jnp.asarray(self.own.groups)[own]
         return jnp.take_along_axis(shares, place[:, None], axis=1)[:, 0] + inside[own]
@@ -151,8 +192,9 @@ class Conditional:
         if self.lumpy:
             weights = weights + EFFECT * np.asarray(theta[f"{self.name} groups"])[0]
         heights = np.tile(weights, (len(u), 1))
-        for parent, effect in zip(self.parents, self.effects, strict=True):
-            heights += EFFECT * np.asarray(theta[effect])[groups[parent.name]]
+        for parent in self.parents:
+            effects = np.asarray(theta[f"{self.name} by {parent.name}"])
+            heights += EFFECT * self.by_groups(effects, parent)[groups[parent.name]]
         heights -= heights.max(axis=1, keepdims=True)
         group, within = codes_at(u, np.exp(heights, out=heights))
         return self.code_in(group, within, np.exp(inside))
