@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 Clique = tuple[str, ...]
 
 
-def rows_of(model: Any, rows: int, random: np.random.Generator) -> dict[str, NDArray[np.int64]]:
+def rows_of(
+    model: Any, rows: int, random: np.random.Generator, *, balanced: bool = False
+) -> dict[str, NDArray[np.int64]]:
     """Draw rows from a model of mbi 1.1, which is post-processing.
 
     That version itself would make columns depend on each other that its model keeps apart
@@ -30,7 +32,7 @@ def rows_of(model: Any, rows: int, random: np.random.Generator) -> dict[str, NDA
     cliques = list(tree.nodes)
     tables = marginal_oracles.message_passing_stable(model.potentials.expand(cliques))
     own = {clique: np.asarray(tables[clique].values, dtype=np.float64) for clique in cliques}
-    return draw(own, list(tree.edges), rows, random)
+    return draw(own, list(tree.edges), rows, random, balanced=balanced)
 
 
 def draw(
@@ -38,8 +40,10 @@ def draw(
     edges: Sequence[tuple[Clique, Clique]],
     rows: int,
     random: np.random.Generator,
+    *,
+    balanced: bool = False,
 ) -> dict[str, NDArray[np.int64]]:
-    """Return codes of rows that are drawn independently.
+    """Return codes of rows that are drawn independently, or evenly spread.
 
     Args:
         tables: For each clique its probabilities up to a factor, an axis for each column. What is
@@ -47,36 +51,49 @@ def draw(
         edges: The junction tree. Without edges between them, cliques are independent.
         rows: How many rows to draw.
         random: The source of randomness.
+        balanced: Whether each clique is spread evenly along rows that are sorted by what they share
+            with it, as `understudy` spreads columns.
     """
     drawn: dict[str, NDArray[np.int64]] = {}
     for clique in _outwards(list(tables), edges):
-        shared = [name for name in clique if name in drawn]
-        new = [name for name in clique if name not in drawn]
-        if not new:
-            continue
         table = np.maximum(tables[clique], 0)
-        axes = [clique.index(name) for name in (*shared, *new)]
-        turned = np.transpose(table, axes)
-        given, free = turned.shape[: len(shared)], turned.shape[len(shared) :]
-        own = (
-            np.ravel_multi_index([drawn[name] for name in shared], given)
-            if shared
-            else np.zeros(rows, dtype=np.int64)
-        )
-        cells = _conditionally(turned.reshape(int(np.prod(given)), -1), own, random)
-        drawn |= dict(zip(new, np.unravel_index(cells, free), strict=True))
+        # One column after the other: every one of them can be spread evenly.
+        for name in (each for each in clique if each not in drawn):
+            shared = [each for each in clique if each in drawn]
+            there = [each for each in clique if each in drawn or each == name]
+            unknown = tuple(k for k, each in enumerate(clique) if each not in there)
+            among = table.sum(axis=unknown)
+            # What is left is in the order of the clique; the column itself is to be the last.
+            among = np.moveaxis(among, there.index(name), -1)
+            own = (
+                np.ravel_multi_index([drawn[each] for each in shared], among.shape[:-1])
+                if shared
+                else np.zeros(rows, dtype=np.int64)
+            )
+            at = _along(random, own, len(drawn)) if balanced else random.random(rows)
+            drawn[name] = _conditionally(among.reshape(-1, among.shape[-1]), own, at)
     return {name: codes.astype(np.int64) for name, codes in drawn.items()}
 
 
+def _along(random: np.random.Generator, own: NDArray[np.int64], turn: int) -> NDArray[np.float64]:
+    # Elsewhere this file is used without `understudy`.
+    from understudy.models.balance import along
+
+    return along(random, len(own), [own], turn)
+
+
 def _conditionally(
-    table: NDArray[np.float64], own: NDArray[np.int64], random: np.random.Generator
+    table: NDArray[np.float64], own: NDArray[np.int64], at: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Draw a column of the table for each row that is named; a row of zeros is drawn evenly."""
+    """Return the column of the table at a place from 0 to 1 for each row that is named.
+
+    A row of zeros is taken for even.
+    """
     empty = table.sum(axis=1, keepdims=True) <= 0
     upto = np.cumsum(np.where(empty, 1.0, table), axis=1)
     # Each row has its own unit interval, so that one sorted search serves all.
     scaled = upto / upto[:, -1:] + np.arange(len(table))[:, None]
-    found = np.searchsorted(scaled.ravel(), own + random.random(len(own)), side="right")
+    found = np.searchsorted(scaled.ravel(), own + at, side="right")
     return np.clip(found - own * table.shape[1], 0, table.shape[1] - 1)
 
 
