@@ -99,12 +99,6 @@ class _Column:
         wide = self.term.own.patterns
         return [shape, values, lumps, *(each.reshape(-1, wide) for each in effects)]
 
-    def by_groups(self, lumps: Floats, effects: Sequence[Floats]) -> Floats:
-        """Return b, and below it the effects of all parents, group by group."""
-        parents = zip(effects, self.term.parents, strict=True)
-        by = [self.term.by_groups(each, parent) for each, parent in parents]
-        return np.concatenate([lumps.reshape(-1, self.count), *by])
-
     def by_patterns(self, groups: Floats, power: int = 1) -> list[Floats]:
         """Return sums over groups as parameters have them: b's, then those of each parent."""
         lumps, *parts = np.split(groups, self.starts[:-1])
@@ -119,7 +113,9 @@ class _Column:
         own[self.free] += STANDING_OUT * values
         raised = np.exp(own - own.max())
         total = np.maximum(np.bincount(self.groups, raised, self.count), 1e-300)
-        rows = np.log(total) + EFFECT * (self.into @ self.by_groups(lumps, effects))
+        by = [term.by_groups(e, parent) for e, parent in zip(effects, term.parents, strict=True)]
+        added = np.concatenate([lumps.reshape(-1, self.count), *by])
+        rows = np.log(total) + EFFECT * (self.into @ added)
         rows -= rows.max(axis=1, keepdims=True)
         np.exp(rows, out=rows)
         rows /= rows.sum(axis=1, keepdims=True)
@@ -197,11 +193,9 @@ class _Column:
         """About how far each parameter is from known: steps are measured in it."""
         told = _information(self.table)
         known = np.append(self.term.directions.T**2 @ told, STANDING_OUT**2 * told[self.free])
-        lumps = [np.bincount(self.groups, told, self.count)[None]] if self.term.lumpy else []
-        every = np.concatenate(
-            [np.empty((0, self.count)), *lumps, *(_information(table) for table in self.by)]
-        )
-        effects = [EFFECT**2 * each.ravel() for each in self.by_patterns(every, 2)]
+        lumps = np.bincount(self.groups, told, self.count)[None][: int(self.term.lumpy)]
+        paired = np.concatenate([lumps, *(_information(table) for table in self.by)])
+        effects = [EFFECT**2 * each.ravel() for each in self.by_patterns(paired, 2)]
         return np.asarray((1 + np.concatenate([known, *effects])) ** -0.5)
 
     def solve(
