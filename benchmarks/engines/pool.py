@@ -6,8 +6,9 @@ Record m of the pool, drawn from a first model, has the weight
 
 and a table is predicted by N Σ p_m over the records in each cell: a log-linear model of all tables,
 whose support is the pool. θ is the most plausible one, with the densities that `joint` has: Laplace
-noise and counts around their mean; θ of single columns normal, of pairs Student t with two degrees
-of freedom, as wide as there. It is first fitted with normal distributions in place of all.
+noise and counts around their mean; θ of single columns normal, of pairs sums of effects of groups
+and of trends over them, Student t with two degrees of freedom, as wide as there. It is first fitted
+with normal distributions in place of all.
 Records that are alike are one, with its share. Rows are drawn from the pool systematically.
 """
 
@@ -19,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array, eye_array, hstack, kron
 from scipy.special import softmax
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from engines.published import Floats, Groups, Published
 from engines.sequence import batches
@@ -75,7 +77,9 @@ def _rows(
     published: Published, groups: Groups, generator: np.random.Generator
 ) -> tuple[pd.DataFrame, Any]:
     pool = Pool.of(published, groups)
-    shares, settled = pool.weighed()
+    # As for `joint`: threads for an optimiser's small vectors cost far more than they save.
+    with threadpool_limits(1, user_api="blas"):
+        shares, settled = pool.weighed()
     worth = RECORDS / np.sum(shares**2 / pool.shares)
     told = {"settled": settled, "records_worth": float(worth)}
     return pool.rows(shares, generator), told
@@ -140,14 +144,18 @@ class Pool:
         return self._starts[len(self.published.tables.single)]
 
     @cached_property
-    def widths(self) -> Floats:
-        """Of each parameter: θ is a standard variable times it."""
-        return np.repeat([CONSTANT, EFFECT], [self.single, self._starts[-1] - self.single])
+    def effects(self) -> csr_array:
+        """What each parameter adds to θ of each cell: of single columns, then of pairs."""
+        columns, tables = self.published.columns, self.published.tables
+        blocks: list[Any] = [CONSTANT * eye_array(columns[n].count) for n in tables.single]
+        for pair in tables.pairs:
+            patterns: Any = ([eye_array(columns[n].count), columns[n].trends.T] for n in pair)
+            blocks.append(EFFECT * kron(*map(hstack, patterns)))
+        return csr_array(block_diag(blocks))
 
     def weights(self, vector: Floats) -> Floats:
-        """Return p at parameters in units of their widths."""
-        heights = np.log(self.shares) + self._into @ (self.widths * vector)
-        return np.asarray(softmax(heights))
+        """Return p at these parameters, each in units of its width."""
+        return np.asarray(softmax(np.log(self.shares) + self._into @ (self.effects @ vector)))
 
     def means(self, weights: Floats) -> list[Floats]:
         """Return what is predicted of each table, code by code of single columns."""
@@ -180,7 +188,7 @@ class Pool:
         by_record = self._into @ np.concatenate(slopes)
         by_record = weights * (by_record - weights @ by_record)
         pulled, pull = self._prior(vector, exact=exact)
-        return height + pulled, self.widths * (self._back @ by_record) + pull
+        return height + pulled, self.effects.T @ (self._back @ by_record) + pull
 
     def _prior(self, vector: Floats, *, exact: bool) -> tuple[float, Floats]:
         heavy = np.arange(len(vector)) >= (self.single if exact else len(vector))
@@ -191,7 +199,9 @@ class Pool:
     def weighed(self) -> tuple[Floats, bool]:
         """Return p of the most plausible θ, and whether the search for it has ended."""
         vary = [table.usual for table in self.published.tables.every]
-        first, _ = self._solved(np.zeros(len(self.widths)), vary, exact=False, steps=_FIRST_STEPS)
+        first, _ = self._solved(
+            np.zeros(self.effects.shape[1]), vary, exact=False, steps=_FIRST_STEPS
+        )
         # As much as noisy counts say would weigh those most that noise has made small.
         vary = [mean + 1.0 for mean in self.means(self.weights(first))]
         found, settled = self._solved(first, vary, exact=True, steps=_STEPS)
@@ -221,4 +231,4 @@ class Pool:
         for table in self.published.tables.pairs.values():
             count = np.maximum(table.values.ravel(), 1.0)
             told.append(count**2 / (count + 1 + table.variance))
-        return np.asarray((1 + self.widths**2 * np.concatenate(told)) ** -0.5)
+        return np.asarray((1 + self.effects.power(2).T @ np.concatenate(told)) ** -0.5)

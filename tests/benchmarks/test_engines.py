@@ -20,6 +20,7 @@ from peers.cells import Cell, Setting
 from peers.record import recorded
 from understudy.domain import tables
 from understudy.domain.schema import Schema
+from understudy.models.table.conditional import EFFECT, Conditional
 
 ROWS = 4000
 LEVELS = {"role": "confidential", "type": "categorical"}
@@ -137,13 +138,23 @@ def test_a_tree_holds_what_is_farthest_from_independent_and_no_more_cells_than_i
     assert tree.pairs(given, most=1) == []
 
 
-def test_the_slope_of_a_pools_misfit_is_the_slope(given):
+def test_a_pool_has_the_effects_of_joint_and_its_misfit_the_slope_that_it_says(given):
     drawn = np.random.default_rng(3)
     counts = {name: each.count for name, each in given.columns.items()}
     pooled = pool.Pool.of(given, {n: drawn.integers(k, size=300) for n, k in counts.items()})
     assert pooled.shares.sum() == pytest.approx(1)
+    # An effect of a pair is what `joint` makes of the same parameters.
+    wide = {name: each.patterns for name, each in given.columns.items()}
+    (one, other), start = next(iter(given.tables.pairs)), sum(counts.values())
+    found = pooled.effects[:, [start + wide[other] * (wide[one] - 1) + 1]].toarray().ravel()
+    alone = np.zeros((wide[one], wide[other]))
+    alone[-1, 1] = EFFECT
+    term = Conditional(given.columns[other], (given.columns[one],))
+    expected = term.by_groups(alone, given.columns[one]).ravel()
+    assert found[start : start + len(expected)] == pytest.approx(expected)
+    assert np.count_nonzero(found) <= len(expected)
     vary = [each.usual for each in given.tables.every]
-    at = drawn.normal(size=len(pooled.widths))
+    at = drawn.normal(size=pooled.effects.shape[1])
     for exact in (False, True):
         _, slope = pooled.objective(at, vary, exact=exact)
         for k in drawn.choice(len(at), 8, replace=False):
