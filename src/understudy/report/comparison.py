@@ -145,10 +145,9 @@ def compare(
         reading.records(each, its, name=name)
         for each, its, name in zip(tables, schemas, called, strict=True)
     ]
-    confidential, *frames = [
-        (population if its is shared else as_declared)(each.shown, its)
-        for each, its in zip(records, schemas, strict=True)
-    ]
+    confidential = population(records[0].shown, shared)
+    frames = [as_declared(each.shown, shared) for each in records[1:]]
+    counting = _counting(records, shared)
     compared = tuple(
         ComparedTable(
             label,
@@ -157,7 +156,7 @@ def compare(
             BothTables(shared, confidential, frame, counts).all(regression),
         )
         for label, frame, each, counts in zip(
-            labels, frames, records[1:], _counts(records, shared), strict=True
+            labels, frames, records[1:], _counts(records, counting), strict=True
         )
     )
     return Comparison(
@@ -166,7 +165,7 @@ def compare(
         confidential,
         len(confidential) if isinstance(records[0], Held) else records[0].count,
         compared,
-        _sampled(records, shared),
+        _sampled(records, counting),
     )
 
 
@@ -176,32 +175,37 @@ def _header(table: Tabular) -> Collection[str]:
     return header_of(files[0]) if files else frame_of(table).columns
 
 
-def _counts(records: Sequence[Records], schema: Schema) -> Iterator[tuple[Counted, Counted] | None]:
-    """Yield what is counted of each synthetic table and the confidential one; None if all is held.
+def _counting(records: Sequence[Records], schema: Schema) -> Counting | None:
+    """Return how all records are counted where some tables are not held; None if there is no need.
 
     A weighted table is compared as the population it stands for, which is made of held records.
     """
-    first, *others = records
     if schema.survey_weight is not None or not any(isinstance(r, Streamed) for r in records):
-        yield from [None] * len(others)
-        return
-    counting = Counting.like(first.shown, schema)
-    counted = counting.of(first)
+        return None
+    return Counting.like(records[0].shown, schema)
+
+
+def _counts(
+    records: Sequence[Records], counting: Counting | None
+) -> Iterator[tuple[Counted, Counted] | None]:
+    """Yield what is counted of the confidential table and of each synthetic one."""
+    first, *others = records
+    counted = None if counting is None else counting.of(first)
     for each in others:
-        yield counted, counting.of(each)
+        yield None if counting is None or counted is None else (counted, counting.of(each))
 
 
-def _sampled(records: Sequence[Records], schema: Schema) -> str | None:
+def _sampled(records: Sequence[Records], counting: Counting | None) -> str | None:
     """Return a sentence on what is measured on some records only; None if all are held."""
     streamed = [each for each in records if isinstance(each, Streamed)]
     if not streamed:
         return None
     most = max(count_records(each.shown) for each in streamed)
-    what = (
-        "All measures"
-        if schema.survey_weight is not None
-        else ("Columns and pairs are measured on all records; propensity, regressions and pictures")
-    )
+    what = "All measures"
+    if counting is not None and counting.pairs:
+        what = "Columns and pairs are measured on all records; propensity, regressions and pictures"
+    elif counting is not None:
+        what = "Columns are measured on all records; pairs, propensity, regressions and pictures"
     return (
         f"{what} are of at most {most:,} records, drawn at random, of each table that "
         f"does not fit into the memory it may take."

@@ -2,22 +2,24 @@
 
 Counts are sums over records, so that a table need only be passed (`Records.total`). Levels and the
 cells of pairs are counted as `marginal` and `pairs` say, and their measures are the same to the
-last bit. Between numbers, cuts are laid: 4096 quantiles of the records that are held, and a cut
-just below each number that many of them share. So the distribution functions F and G are exact at
-every cut, and since F hardly grows from one cut to the next, but by a number that many share,
+last bit. Between numbers, cuts are laid: 4096 quantiles of the records that are held (fewer of
+hundreds of columns), and a cut just below each number that many of them share. So the distribution
+functions F and G are exact at every cut, and since F hardly grows from one cut to the next, but by
+a number that many share,
 
     max-ECDF    is off by no more than F grows between cuts, about 1/4096;
     quantiles   are those of all records, rounded up to the next cut.
 
 Means and correlations are computed from sums of whole numbers, of products as fine as 64 bits allow
-for so many records.
+for so many records. Pairs are counted while all counts together are few enough to be held for each
+batch that is read; the pairs of more columns, or of columns of thousands of levels, are not.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -30,12 +32,12 @@ from understudy.domain.schema import Column, Role, Schema
 from understudy.domain.tables import Columns
 from understudy.support.confidential import Confidential
 from understudy.utility.marginal import (
-    CategoricalUtility,
     ColumnStatistics,
     ColumnUtility,
     MissingShares,
     Utility,
     nothing_to_measure,
+    of_shares,
 )
 from understudy.utility.pairs import (
     Codes,
@@ -52,7 +54,7 @@ Pair = tuple[str, str]
 
 CUTS = 4096
 _LARGEST = 2**20
-"""Counts that are taken in one pass, unless one pair has more: 8 MiB for each part being read."""
+"""Counts that are taken, 8 MiB for each part being read, however many pairs there are."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,13 +84,13 @@ class Counted(Confidential):
         }
 
     def pair_utility(self, synthetic: Counted) -> tuple[PairUtility, ...]:
-        """Return the utility of every pair of columns.
+        """Return the utility of every pair of columns, where pairs were counted.
 
         Args:
             synthetic: The synthetic table.
         """
         measured = []
-        for a, b in itertools.combinations(self.counting.columns, 2):
+        for a, b in self.counting.pairs:
             pair, both = (a.name, b.name), (self, synthetic)
             counts = [table.pairs[pair] for table in both]
             correlations = [table.correlations[pair] for table in both]
@@ -106,7 +108,10 @@ class Counted(Confidential):
             means = [table.means[column.name] for table in both]
             measured = _numbers(self.counting.cuts[column.name], counts, means)
         else:
-            measured = _levels(column.levels, counts)
+            by_table = [
+                dict(zip(column.levels, map(float, k / k.sum()), strict=True)) for k in counts
+            ]
+            measured = of_shares(*by_table)
         if column.missing != "model":
             return measured
         shares = (1 - n / table.rows for n, table in zip(present, both, strict=True))
@@ -119,6 +124,8 @@ class Counting(Confidential):
 
     columns: tuple[Column, ...]
     """Confidential and public ones."""
+    pairs: tuple[tuple[Column, Column], ...]
+    """All of them; none where they have too many cells."""
     cuts: Mapping[str, Floats]
     """Of each numeric column, in order; the last one is its upper bound."""
     centres: Mapping[str, float]
@@ -133,40 +140,32 @@ class Counting(Confidential):
             schema: What they are declared to hold.
         """
         compared = schema.having(Role.CONFIDENTIAL, Role.PUBLIC)
+        pairs = tuple(itertools.combinations(compared, 2))
+        few = sum(_OfPair(*pair).size for pair in pairs) <= _LARGEST
+        most = min(CUTS, _LARGEST // len(compared))
         known = {c.name: _known(columns[c.name], c) for c in compared if c.numeric}
         return cls(
-            tuple(compared),
-            {c.name: _cuts(known[c.name], c) for c in compared if c.numeric},
+            compared,
+            pairs if few else (),
+            {c.name: _cuts(known[c.name], c, most) for c in compared if c.numeric},
             {name: float(values.mean()) for name, values in known.items()},
         )
 
     def of(self, records: Records) -> Counted:
-        """Count a table, in as many passes as its counts are too many for one.
+        """Count a table, in one pass.
 
         Args:
             records: Of the table.
         """
         unit = 2.0 ** (62 - records.count.bit_length())
-        pieces: list[_Piece] = [_OfColumn(column) for column in self.columns]
-        pieces += [_OfPair(*pair) for pair in itertools.combinations(self.columns, 2)]
-        found: dict[_Piece, Wholes] = {}
-        for some in self._passes(pieces):
-            total = records.total(partial(_added, self, some, unit))
-            ends = np.cumsum([piece.size(self) for piece in some])
-            found |= zip(some, np.split(total, ends[:-1]), strict=True)
+        pieces: list[_Piece] = [
+            _OfColumn(column, len(self.cuts.get(column.name, ()))) for column in self.columns
+        ]
+        pieces += [_OfPair(*pair) for pair in self.pairs]
+        total = records.total(partial(_added, self, pieces, unit))
+        ends = np.cumsum([piece.size for piece in pieces])
+        found = dict(zip(pieces, np.split(total, ends[:-1]), strict=True))
         return self._read(records.count, found, unit)
-
-    def _passes(self, pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-        some: list[_Piece] = []
-        size = 0
-        for piece in pieces:
-            if some and size + piece.size(self) > _LARGEST:
-                yield some
-                some, size = [], 0
-            some.append(piece)
-            size += piece.size(self)
-        if some:
-            yield some
 
     def _read(self, rows: int, found: Mapping[_Piece, Wholes], unit: float) -> Counted:
         """Return what was counted, by the columns."""
@@ -210,19 +209,22 @@ class _OfColumn(NamedTuple):
     """The counts of a column, and for numbers their sum."""
 
     column: Column
+    cuts: int
 
-    def size(self, counting: Counting) -> int:
-        if self.column.numeric:
-            return len(counting.cuts[self.column.name]) + 1
-        return cells(self.column)
+    @property
+    def size(self) -> int:
+        return self.cuts + 1 if self.column.numeric else cells(self.column)
 
-    def added(self, ready: Mapping[str, _Ready], unit: float, size: int) -> Wholes:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (self.column,)
+
+    def added(self, ready: Mapping[str, _Ready], unit: float) -> Wholes:
         column = ready[self.column.name]
         if column.scaled is None:
-            return np.bincount(column.places[column.places >= 0], minlength=size)
-        counts = np.bincount(column.places, minlength=size - 1)
-        total = _whole(column.scaled[column.cells >= 0], unit)
-        return np.append(counts, total)
+            return np.bincount(column.places[column.places >= 0], minlength=self.size)
+        counts = np.bincount(column.places, minlength=self.cuts)
+        return np.append(counts, _whole(column.scaled[column.cells >= 0], unit))
 
 
 class _OfPair(NamedTuple):
@@ -235,10 +237,15 @@ class _OfPair(NamedTuple):
     def shape(self) -> tuple[int, int]:
         return cells(self.a), cells(self.b)
 
-    def size(self, counting: Counting) -> int:
+    @property
+    def size(self) -> int:
         return math.prod(self.shape) + (5 if self.a.numeric and self.b.numeric else 0)
 
-    def added(self, ready: Mapping[str, _Ready], unit: float, size: int) -> Wholes:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return self.a, self.b
+
+    def added(self, ready: Mapping[str, _Ready], unit: float) -> Wholes:
         a, b = ready[self.a.name], ready[self.b.name]
         counts = counted(a.cells, b.cells, (self.a, self.b)).ravel()
         if a.scaled is None or b.scaled is None:
@@ -254,9 +261,9 @@ _Piece = _OfColumn | _OfPair
 
 def _added(counting: Counting, pieces: Sequence[_Piece], unit: float, records: Columns) -> Wholes:
     """Return what some records add to the counts of some pieces."""
-    wanted = {column.name: column for piece in pieces for column in piece}
+    wanted = {column.name: column for piece in pieces for column in piece.columns}
     ready = {name: _ready(counting, column, records[name]) for name, column in wanted.items()}
-    return np.concatenate([piece.added(ready, unit, piece.size(counting)) for piece in pieces])
+    return np.concatenate([piece.added(ready, unit) for piece in pieces])
 
 
 def _ready(counting: Counting, column: Column, values: NDArray[np.generic]) -> _Ready:
@@ -280,11 +287,11 @@ def _known(values: NDArray[np.generic], column: Column) -> Floats:
     return present if present.size else np.array([column.upper])
 
 
-def _cuts(known: Floats, column: Column) -> Floats:
-    if column.whole and column.width < CUTS:
+def _cuts(known: Floats, column: Column, most: int) -> Floats:
+    if column.whole and column.width < most:
         return np.arange(column.lower, column.upper + 1)
     ordered = np.sort(known)
-    places = np.unique(np.linspace(0, ordered.size - 1, CUTS).astype(np.int64))
+    places = np.unique(np.linspace(0, ordered.size - 1, most).astype(np.int64))
     numbers, times = np.unique(ordered[places], return_counts=True)
     below = np.nextafter(numbers[times > 1], -np.inf)
     return np.unique(np.concatenate([below, numbers, [column.upper]]))
@@ -312,18 +319,6 @@ def _numbers(cuts: Floats, counts: Sequence[Wholes], means: Sequence[float]) -> 
         avg_ecdf=float(np.square(gaps) @ (pooled / pooled.sum())),
         confidential=statistics[0],
         synthetic=statistics[1],
-    )
-
-
-def _levels(levels: Sequence[str], counts: Sequence[Wholes]) -> CategoricalUtility:
-    shares = [
-        {level: float(k / each.sum()) for level, k in zip(levels, each, strict=True)}
-        for each in counts
-    ]
-    return CategoricalUtility(
-        total_variation=sum(abs(shares[0][level] - shares[1][level]) for level in levels) / 2,
-        confidential=shares[0],
-        synthetic=shares[1],
     )
 
 

@@ -200,12 +200,17 @@ def measure_levels(
     confidential: Iterable[object], synthetic: Iterable[object], levels: Sequence[str]
 ) -> CategoricalUtility:
     """Return the utility of one categorical column with the declared levels."""
-    shares = level_shares(confidential, levels, "confidential")
-    synthetic_shares = level_shares(synthetic, levels, "synthetic")
+    return of_shares(
+        level_shares(confidential, levels, "confidential"),
+        level_shares(synthetic, levels, "synthetic"),
+    )
+
+
+def of_shares(confidential: dict[str, float], synthetic: dict[str, float]) -> CategoricalUtility:
+    """Return the utility of a categorical column from the share of each level."""
+    apart = sum(abs(share - synthetic[level]) for level, share in confidential.items())
     return CategoricalUtility(
-        total_variation=sum(abs(shares[level] - synthetic_shares[level]) for level in levels) / 2,
-        confidential=shares,
-        synthetic=synthetic_shares,
+        total_variation=apart / 2, confidential=confidential, synthetic=synthetic
     )
 
 

@@ -167,7 +167,8 @@ class BothTables(Confidential):
     """All records, or some that stand for all."""
     synthetic: DataFrame
     counts: tuple[Counted, Counted] | None = None
-    """Of all records, where some stand for all: columns and pairs are measured by these."""
+    """Of all records, where some stand for all: columns are measured by these, and pairs where they
+    were counted."""
 
     def columns(self) -> dict[str, ColumnUtility]:
         """Return the utility of every confidential column, by name."""
@@ -178,7 +179,7 @@ class BothTables(Confidential):
 
     def pairs(self) -> tuple[PairUtility, ...]:
         """Return the utility of every pair of columns."""
-        if self.counts is None:
+        if self.counts is None or not self.counts[0].counting.pairs:
             return measure_pairs(self.confidential, self.synthetic, self._compared)
         confidential, synthetic = self.counts
         return confidential.pair_utility(synthetic)
